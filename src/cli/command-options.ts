@@ -99,14 +99,14 @@ export function addApply({ program, report }: CommandLine): void {
     )
     .option('--allow-held', 'exit 0 if only held changes remain')
     .option('--no-delete', 'apply the creates only; exit 0 although the deletes remain')
-    .option('--accept-shrink', 'accept lists that look incomplete (suspicious_shrink, suspicious_list)')
+    .option('--accept-shrink', 'accept lists that look incomplete (suspicious_list)')
     .option(
       '--accept-no-history',
       'delete even if the store has no earlier lists of the account (no_history)',
     )
     .option(
       '--accept-older-source',
-      'accept a configuration that is older than the one last applied, or whose commit is unknown (stale_source)',
+      'accept a configuration that is older than the one last applied, or whose commit is unknown (source)',
     )
     .option('--during-pause', 'write although all accounts are paused, to repair one')
     .addOption(

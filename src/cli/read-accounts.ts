@@ -84,9 +84,10 @@ export function listDoubt({
   implausible,
   unlisted,
 }: Pick<ReadAccount, 'implausible' | 'unlisted'>): string | null {
-  if (implausible?.code === 'suspicious_shrink')
-    return 'the lists lack or rename much of what the last good run saw, in two readings';
-  if (implausible === null && unlisted.length === 0) return null;
+  if (unlisted.length === 0)
+    return implausible === null
+      ? null
+      : 'the lists lack or rename much of what the last good run saw, in two readings';
   const entries = count(unlisted.length, 'entry', 'entries');
   return `the lists ${implausible === null ? 'may be' : 'are'} incomplete: people refer to ${entries} that no list contains`;
 }

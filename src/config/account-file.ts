@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import { accountSettingsSchema, approvalIssues } from './account-schema.ts';
+import { accountSettingsSchema, allowedDeleteIssues } from './account-schema.ts';
 import { ACCOUNT_NAME, type KnownRegions, accountAddress } from './account-address.ts';
 import type { CatalogRead } from './catalog-file.ts';
 import { type ListMerger, withoutNames } from './merge-lists.ts';
@@ -41,7 +41,7 @@ export interface AccountContext extends KnownRegions {
 type Settings = z.output<typeof accountSettingsSchema>;
 
 /** The settings that the other checks need. */
-type CheckedSettings = { readonly [K in 'extends' | 'approvedDeletes' | 'token']?: Settings[K] | undefined };
+type CheckedSettings = { readonly [K in 'extends' | 'allowedDeletes' | 'token']?: Settings[K] | undefined };
 
 /** The lists of an account with those of its catalogs. */
 interface AccountLists {
@@ -80,7 +80,7 @@ export async function readAccount(
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const parts = settings ?? validParts(raw);
   const lists = await readLists(file, parts, context);
-  const approvals = approvalIssues(file, raw, lists.desired, context.today);
+  const approvals = allowedDeleteIssues(file, raw, lists.desired, context.today);
   const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
 
   const isOwn = settings?.rollout !== undefined;
@@ -94,7 +94,7 @@ export async function readAccount(
   return {
     ...base,
     issues: fewIssues(found),
-    isDated: Array.isArray(raw['approvedDeletes']),
+    isDated: Array.isArray(raw['allowedDeletes']),
     ...(token === undefined ? {} : { token }),
     ...(address === undefined ? {} : { address }),
     ...(rollout === undefined ? {} : { rollout: { globs, isOwn } }),
@@ -117,7 +117,7 @@ function validParts(raw: Readonly<Record<string, unknown>>): CheckedSettings {
   const { shape } = accountSettingsSchema;
   return {
     extends: shape.extends.safeParse(raw['extends']).data,
-    approvedDeletes: shape.approvedDeletes.safeParse(raw['approvedDeletes']).data,
+    allowedDeletes: shape.allowedDeletes.safeParse(raw['allowedDeletes']).data,
     token: shape.token.safeParse(raw['token']).data,
   };
 }
@@ -178,7 +178,7 @@ async function readLists(
     }
   }
   const desired: { -readonly [K in keyof DesiredCatalog]: DesiredCatalog[K] } = {
-    approvedDeletes: parts.approvedDeletes ?? [],
+    allowedDeletes: parts.allowedDeletes ?? [],
   };
   for (const kind of KINDS) {
     const catalogs = sources.flatMap((source) => (source[kind] === undefined ? [] : [source[kind]]));
@@ -229,12 +229,12 @@ type DigestedSettings = Pick<AccountSettings, 'baseUrl' | 'accountId' | 'policy'
 /** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
 function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {
   const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
-  const { approvedDeletes, absent } = desired;
+  const { allowedDeletes, absent } = desired;
   const subject = {
     baseUrl,
     accountId,
     policy,
-    desired: { ...Object.fromEntries(kinds), approvedDeletes, absent },
+    desired: { ...Object.fromEntries(kinds), allowedDeletes, absent },
   };
   return `sha256:${sha256(canonicalJson(subject))}`;
 }

@@ -1,4 +1,4 @@
-// The schema of an account file, and the checks of its approvals that a schema can't make.
+// The schema of an account file, and the checks of its `allowedDeletes` that a schema can't make.
 import { z } from 'zod';
 import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import {
@@ -68,12 +68,12 @@ const accountId = z
   .min(1)
   .meta({ title: 'id' });
 
-export const approvedDeleteSchema = z.strictObject({
+export const allowedDeleteSchema = z.strictObject({
   kind: setting(z.enum(KINDS), 'Kind of the entry.', ['skill']),
   name: setting(nameReference, 'Name of the entry, as the service shows it.', ['Perl']),
   expires: setting(
     calendarDate,
-    'Last day (UTC) of the approval; another date makes another approval. Guards against an old approval that releases an entry of the same name later.',
+    'Last day (UTC) of the line; another date makes another line. Guards against an old line that releases an entry of the same name later.',
     ['2026-12-31'],
   ),
 });
@@ -117,8 +117,8 @@ export const accountSchema = z
       [],
     ),
     ...catalogSchema.shape,
-    approvedDeletes: setting(
-      z.array(approvedDeleteSchema).optional(),
+    allowedDeletes: setting(
+      z.array(allowedDeleteSchema).optional(),
       'Entries that may be deleted although people have them. Each releases one entry, once, reviewed in git, instead of a wider policy.',
       [[{ kind: 'skill', name: 'Perl', expires: '2026-12-31' }]],
       [],
@@ -140,14 +140,14 @@ export const noOtherKeys = z.strictObject({
 /** An account file without these lists. */
 export const accountSettingsSchema = accountSchema.extend(noOtherKeys.shape);
 
-/** Errors: an approval for a desired name, or a duplicate. Warnings: an approval that expired or has no effect. */
-export function approvalIssues(
+/** Errors: an allowance for a desired name, or a duplicate. Warnings: an allowance that expired or has no effect. */
+export function allowedDeleteIssues(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
   desired: DesiredCatalog,
   today: string,
 ): readonly ConfigIssue[] {
-  const written = raw['approvedDeletes'];
+  const written = raw['allowedDeletes'];
   if (!Array.isArray(written)) return [];
   const issues: ConfigIssue[] = [];
   const desiredNames = {
@@ -156,28 +156,32 @@ export function approvalIssues(
   };
   const seen = new Set<string>();
   for (const [index, item] of written.entries()) {
-    // Each approval is parsed alone, so that an invalid one does not hide problems of the others.
-    const approval = approvedDeleteSchema.safeParse(item).data;
-    if (approval === undefined) continue;
-    const { kind, name, expires } = approval;
+    // Each allowance is parsed alone, so that an invalid one does not hide problems of the others.
+    const allowance = allowedDeleteSchema.safeParse(item).data;
+    if (allowance === undefined) continue;
+    const { kind, name, expires } = allowance;
     const report = (key: string, message: string, severity: ConfigIssue['severity'] = 'error') =>
-      issues.push(file.issue(spotOf(locate(file, ['approvedDeletes', index, key])), message, severity));
+      issues.push(file.issue(spotOf(locate(file, ['allowedDeletes', index, key])), message, severity));
     const label = `the ${kind} ${quoted(name)}`;
     if (seen.has(`${kind} ${name}`))
-      report('name', `${label} is approved twice; remove one of the two approvals`);
+      report('name', `${label} is in \`allowedDeletes\` twice; remove one of the two`);
     seen.add(`${kind} ${name}`);
     if (desiredNames[kind].has(name)) {
-      report('name', `${label} is both desired and in \`approvedDeletes\`; remove it from one of them`);
+      report('name', `${label} is both desired and in \`allowedDeletes\`; remove it from one of them`);
     }
     if (desired[kind] === undefined) {
       report(
         'kind',
-        `${label} is approved, but this account file has no ${kind}s list, so no ${kind} is ever deleted; remove the approval`,
+        `${label} is in \`allowedDeletes\`, but this account file has no ${kind}s list, so no ${kind} is ever deleted; remove it`,
         'warning',
       );
     }
     if (expires < today) {
-      report('expires', `the approval for ${label} expired on ${expires}; renew it or remove it`, 'warning');
+      report(
+        'expires',
+        `the line of \`allowedDeletes\` for ${label} expired on ${expires}; renew it or remove it`,
+        'warning',
+      );
     }
   }
   return issues;

@@ -94,7 +94,7 @@ export function dumpAccountFile(
   };
   const extended = listAt(root, 'extends');
   if (extended !== undefined) removeItems(extended, (item) => dropped.some((each) => each.item === item));
-  removeApprovals(root, wanted, notes);
+  removeAllowances(root, wanted, notes);
   for (const kind of kinds) updateList(root, kind, wanted, notes);
   protectUnwritable(root, kinds, contents);
   addPin(root, contents.remoteAccountId);
@@ -146,16 +146,18 @@ function isDropped(
   return false;
 }
 
-/** Removes the approvals for entries that the file lists now, which would be errors. */
-function removeApprovals(root: Root, { kinds, names }: Wanted, notes: string[]): void {
-  const approvals = listAt(root, 'approvedDeletes');
-  if (approvals === undefined) return;
-  removeItems(approvals, (item) => {
+/** Removes the lines of `allowedDeletes` for entries that the file lists now, which would be errors. */
+function removeAllowances(root: Root, { kinds, names }: Wanted, notes: string[]): void {
+  const allowances = listAt(root, 'allowedDeletes');
+  if (allowances === undefined) return;
+  removeItems(allowances, (item) => {
     const kind = textOf(item, 'kind');
     const name = nameKey(textOf(item, 'name'));
     const isListed = kinds.some((dumped) => dumped === kind && names[dumped].includes(name));
     if (isListed) {
-      notes.push(`the approval to delete the ${kind} “${name}” is removed, because the file lists it now`);
+      notes.push(
+        `the line of \`allowedDeletes\` for the ${kind} “${name}” is removed, because the file lists it now`,
+      );
     }
     return isListed;
   });

@@ -216,7 +216,7 @@ function namesIn({ desired, policy }: AccountSettings): string[] {
   return [
     ...entries.flatMap(({ name, formerly }) => [name, ...formerly]),
     ...KINDS.flatMap((kind) => desired.absent?.[kind] ?? []),
-    ...desired.approvedDeletes.map(({ name }) => name),
+    ...desired.allowedDeletes.map(({ name }) => name),
     ...policy.protect,
   ];
 }

@@ -45,8 +45,8 @@ export interface DesiredEntry {
   readonly formerly: readonly string[];
 }
 
-/** The delete of one entry that was approved in git. `expires` is the last day, `YYYY-MM-DD` in UTC. */
-export interface ApprovedDelete {
+/** The delete of one entry that git allows although people have it. `expires` is the last day, `YYYY-MM-DD` in UTC. */
+export interface AllowedDelete {
   readonly kind: Kind;
   readonly name: string;
   readonly expires: string;
@@ -54,7 +54,7 @@ export interface ApprovedDelete {
 
 /** What an account's file asks for. A kind that is undefined is not managed and never touched. */
 export interface DesiredCatalog extends Readonly<Partial<Record<Kind, readonly DesiredEntry[]>>> {
-  readonly approvedDeletes: readonly ApprovedDelete[];
+  readonly allowedDeletes: readonly AllowedDelete[];
   /** The names that the account must not have, by kind. */
   readonly absent?: Readonly<Partial<Record<Kind, readonly string[]>>>;
 }

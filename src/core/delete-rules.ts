@@ -1,7 +1,7 @@
 // The rules that hold a delete, in one table. It has when each one holds a planned delete, and whether it is judged again
 // right before the delete is sent. policy.ts applies the table to a plan, recheck.ts to one delete of a run.
 import { firstFew } from './amounts.ts';
-import type { ApprovedDelete, Entry, Kind, Policy } from './catalog.ts';
+import type { AllowedDelete, Entry, Kind, Policy } from './catalog.ts';
 import type { Extra } from './diff.ts';
 import { type History, kindNameKey } from './history.ts';
 import type { HoldRule, OpenFreeze, OpenRollout } from './plan.ts';
@@ -17,9 +17,9 @@ export interface Candidate {
   readonly missingHolders: readonly string[];
   /** Until when they count, in epoch milliseconds; null when they are missing for the first time. */
   readonly missingUntilMs: number | null;
-  /** Whether an approval names this entry and no other extra one, and was not used for another entry before. */
-  readonly approved: boolean;
-  /** The extra entries of this name; an approval releases one entry, so of two it releases none. */
+  /** Whether an allowance names this entry and no other extra one, and was not used for another entry before. */
+  readonly allowed: boolean;
+  /** The extra entries of this name; an allowance releases one entry, so of two it releases none. */
   readonly alike: number;
   /** The missing names whose create may have made this entry, because its answer was lost. */
   readonly mayBe: readonly string[];
@@ -41,7 +41,7 @@ export interface PolicyContext {
   readonly staleSource: boolean;
   /** In the daemon, the files of the account that differ from their commit; null when that is not known. */
   readonly uncommitted: readonly string[] | null;
-  readonly approvals: readonly ApprovedDelete[];
+  readonly allowances: readonly AllowedDelete[];
   /** The kinds of which nobody can tell who has what, and nobody has accepted that. */
   readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   /** Whether deletes are allowed although the store contains no earlier lists of this account. */
@@ -92,7 +92,7 @@ export interface DeleteNow {
   readonly findings: Findings;
   /** Whether people who were missing from the lists when the plan was made had the entry. */
   readonly hadMissingHolders: boolean;
-  /** Whether the approval on which the plan relied has expired since. */
+  /** Whether the allowance on which the plan relied has expired since. */
   readonly hasExpired: boolean;
   /** `kind:name key` of creates that the run has not sent yet. */
   readonly pendingCreates: ReadonlySet<string>;
@@ -118,7 +118,7 @@ interface DeleteRule {
 /** Every rule. If several rules hold a delete that is rechecked, the first one of this table is reported. */
 export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
   in_use: {
-    holds: ({ usedBy, approved }, { policy }) => usedBy.length > 0 && policy.delete === 'unused' && !approved,
+    holds: ({ usedBy, allowed }, { policy }) => usedBy.length > 0 && policy.delete === 'unused' && !allowed,
     recheck: recheckUse,
   },
   no_people: {
@@ -127,18 +127,18 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
     recheck: recheckPeople,
   },
   rename: {
-    holds: ({ kind, extra, usedBy, approved }, { heldCreates }) =>
-      (usedBy.length > 0 && extra.cause === 'renamed' && !approved) ||
+    holds: ({ kind, extra, usedBy, allowed }, { heldCreates }) =>
+      (usedBy.length > 0 && extra.cause === 'renamed' && !allowed) ||
       (extra.desiredName !== undefined && heldCreates.has(kindNameKey(kind, extra.desiredName))),
     recheck: recheckRename,
   },
   suspected_rename: {
-    holds: ({ extra, usedBy, approved }) => usedBy.length > 0 && extra.nearName !== undefined && !approved,
+    holds: ({ extra, usedBy, allowed }) => usedBy.length > 0 && extra.nearName !== undefined && !allowed,
     recheck: 'as_in_use',
   },
   holders_missing: {
     holds: (candidate, { policy }) =>
-      candidate.missingHolders.length > 0 && usageMatters(candidate.extra, policy) && !candidate.approved,
+      candidate.missingHolders.length > 0 && usageMatters(candidate.extra, policy) && !candidate.allowed,
     recheck: recheckMissingHolders,
   },
   too_new: { holds: isTooNew, recheck: 'as_in_use' },
@@ -146,7 +146,7 @@ export const DELETE_RULES: Readonly<Record<HoldRule, DeleteRule>> = {
     holds: (_, { asksForNothing, policy }) => asksForNothing && !policy.allowEmpty,
     recheck: 'fixed',
   },
-  stale_source: {
+  source: {
     holds: (_, { staleSource, uncommitted }) => staleSource || uncommitted?.length !== 0,
     recheck: 'fixed',
   },
@@ -192,12 +192,12 @@ function recheckUse({ usedByThen, usedByNow, hasExpired }: DeleteNow): string | 
   const added = usedByNow.filter((id) => !planned.has(id));
   if (added.length > 0) return `it was assigned to ${firstFew(added, 5)} during the run`;
   if (usedByNow.length === 0 || !hasExpired) return null;
-  return 'people have it, and its approvedDeletes entry expired during the run';
+  return 'people have it, and its allowedDeletes entry expired during the run';
 }
 
 function recheckMissingHolders({ hadMissingHolders, hasExpired }: DeleteNow): string | null {
   if (!hadMissingHolders || !hasExpired) return null;
-  return 'people who are missing from the lists had it, and its approvedDeletes entry expired during the run';
+  return 'people who are missing from the lists had it, and its allowedDeletes entry expired during the run';
 }
 
 function recheckPeople({ kind, policy, extra, findings }: DeleteNow): string | null {

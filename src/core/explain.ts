@@ -1,11 +1,11 @@
 // Explains why a change is held and what releases it. Text only: policy.ts decides.
 import { count, firstFew, people } from './amounts.ts';
-import { suggestedExpiry, usedUpBy, usedUpText } from './approvals.ts';
-import type { ApprovedDelete, Entry, Kind } from './catalog.ts';
+import { suggestedExpiry, usedUpBy, usedUpText } from './allowed-deletes.ts';
+import type { AllowedDelete, Entry, Kind } from './catalog.ts';
 import { DAY_MS, formatDuration, utcTime } from './durations-and-sizes.ts';
 import {
-  approvalLine,
-  approveText,
+  allowLine,
+  allowText,
   releaseText,
   type Explanation,
   explainInUse,
@@ -27,8 +27,8 @@ const MINUTE_MS = 60_000;
 interface Facts extends Omit<PolicyContext, 'usage' | 'staleSource' | 'acceptNoHistory'> {
   readonly counts: DeleteCounts;
   readonly source: SourceAge;
-  /** All approvals of the file, the expired ones too. */
-  readonly approvals: readonly ApprovedDelete[];
+  /** All allowances of the file, the expired ones too. */
+  readonly allowances: readonly AllowedDelete[];
   /** Ids of the people in the current list of resources. */
   readonly listedPeople: ReadonlySet<string>;
 }
@@ -44,7 +44,7 @@ const NO_PEOPLE_RELEASES: Readonly<Record<UnknownHolders, string>> = {
 };
 
 /** What a held change says beyond its rules. */
-type HeldTexts = Pick<HeldChange, 'reason' | 'release' | 'desiredName' | 'approval'>;
+type HeldTexts = Pick<HeldChange, 'reason' | 'release' | 'desiredName' | 'allowance'>;
 
 /** One sentence per rule, in the order of the rules. */
 export function explainHeldDelete(judged: JudgedEntry, facts: Facts): HeldTexts {
@@ -55,41 +55,42 @@ export function explainHeldDelete(judged: JudgedEntry, facts: Facts): HeldTexts 
   const rules = judged.holds.filter(
     (rule) => !(isRename && rule === 'in_use') && !(isHeldAnyway && rule === 'no_history'),
   );
-  const { approve, approval, whyNot } = approvalAdvice(judged, facts);
-  const { reason, release } = join(rules.map((rule) => explainDeleteRule(rule, judged, facts, approve)));
-  const isAdvised = release.includes(approve);
+  const { allow, allowance, whyNot } = allowAdvice(judged, facts);
+  const { reason, release } = join(rules.map((rule) => explainDeleteRule(rule, judged, facts, allow)));
+  const isAdvised = release.includes(allow);
   const { desiredName, nearName } = judged.extra;
   const about = judged.holds.includes('rename') ? desiredName : nearName;
   return {
     reason: whyNot !== undefined && isAdvised ? `${reason}; ${whyNot}` : reason,
     release,
     ...(isRename && about !== undefined ? { desiredName: about } : {}),
-    ...(approval !== undefined && isAdvised ? { approval } : {}),
+    ...(allowance !== undefined && isAdvised ? { allowance } : {}),
   };
 }
 
-/** How to approve the delete, and why an approval that the file has does not release it. */
-function approvalAdvice(
+/** How to allow the delete, and why an allowance that the file has does not release it. */
+function allowAdvice(
   { kind, extra, alike }: JudgedEntry,
-  { approvals, history, nowMs }: Facts,
-): { readonly approve: string; readonly approval?: string; readonly whyNot?: string } {
+  { allowances, history, nowMs }: Facts,
+): { readonly allow: string; readonly allowance?: string; readonly whyNot?: string } {
   const { name, id } = extra.entry;
   if (alike > 1)
     return {
       // A line break in a name would look like another condition.
-      approve: `delete by hand all but one of the ${count(alike, kind)} “${name.replaceAll('\n', ' ')}” in the service; an approval then releases the remaining one`,
-      whyNot: `${count(alike, kind)} have this name, and an approval may release only one`,
+      allow: `delete by hand all but one of the ${count(alike, kind)} “${name.replaceAll('\n', ' ')}” in the service; a line of allowedDeletes then releases the remaining one`,
+      whyNot: `${count(alike, kind)} have this name, and a line of allowedDeletes may release only one`,
     };
   const expires = suggestedExpiry({ kind, name }, nowMs, history.released);
-  const present = approvals.find((each) => each.kind === kind && nameKey(each.name) === nameKey(name));
+  const present = allowances.find((each) => each.kind === kind && nameKey(each.name) === nameKey(name));
   if (present === undefined) {
-    const approval = approvalLine(kind, name, expires);
-    return { approve: approveText(approval), approval };
+    const allowance = allowLine(kind, name, expires);
+    return { allow: allowText(allowance), allowance };
   }
   const used = usedUpBy(present, id, history.released);
-  const whyNot = used === null ? `its approval expired on ${present.expires}` : usedUpText(present, used);
-  // The file has an approval of this name that does not release the entry: a second one is an error.
-  return { approve: `set \`expires\` of its approval in approvedDeletes to ${expires}`, whyNot };
+  const whyNot =
+    used === null ? `its line in allowedDeletes expired on ${present.expires}` : usedUpText(present, used);
+  // The file has an allowance of this name that does not release the entry: a second one is an error.
+  return { allow: `set \`expires\` of its line in allowedDeletes to ${expires}`, whyNot };
 }
 
 interface CreateFacts extends Facts {
@@ -138,7 +139,7 @@ function explainCreateRule(
       return freeze(facts);
     case 'rollout':
       return rollout(facts);
-    case 'stale_source':
+    case 'source':
       return staleSource(facts);
     default:
       return rule satisfies never;
@@ -210,10 +211,10 @@ function percentText(kind: Kind, { perKind, entries }: DeleteCounts, limit: numb
   return `${count(deletes, 'delete')} of ${count(of, kind)} (${percent} %), limit ${limit} %`;
 }
 
-function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, approve: string): Explanation {
+function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, allow: string): Explanation {
   const { kind, extra, usedBy, missingHolders, blocks } = judged;
   const { policy, history, counts } = facts;
-  const change = { name: extra.entry.name, usedBy, approve };
+  const change = { name: extra.entry.name, usedBy, allow };
   const unknown = facts.unknownHolders.get(kind) ?? 'no_people';
   const lastUsed = history.lastUsedMs.get(entryKey(kind, extra.entry.id)) ?? 0;
   // When this delete is a day old, the later ones leave room; undefined if the plan alone exceeds the limit.
@@ -229,11 +230,11 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
     case 'holders_missing':
       return {
         reason: missingPeople(kind, missingHolders, facts.listedPeople),
-        release: `wait until the lists show them again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${approve}`,
+        release: `wait until the lists show them again, or ${judged.missingUntilMs === null ? 'for 24 hours from this plan' : `until ${utcTime(judged.missingUntilMs)}`}; or ${allow}`,
       };
     case 'too_new':
       return {
-        reason: `people had it less than ${formatDuration(policy.unusedForMs)} ago (policy.unusedFor)${judged.approved ? ', and an approval does not release that' : ''}`,
+        reason: `people had it less than ${formatDuration(policy.unusedForMs)} ago (policy.unusedFor)${judged.allowed ? ', and allowedDeletes does not release that' : ''}`,
         // In full minutes, so that entries of one change are one group.
         release: `wait until ${utcTime(Math.ceil((lastUsed + policy.unusedForMs) / MINUTE_MS) * MINUTE_MS)}: the next run then judges it again; or write \`policy: { unusedFor: 0s }\` into the file until this change is applied`,
       };
@@ -242,7 +243,7 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, ap
         reason: `the file requests an empty list of ${kind}s`,
         release: 'set policy.allowEmpty: true if that is intended',
       };
-    case 'stale_source':
+    case 'source':
       return staleSource(facts);
     case 'flapping':
       if (judged.mayBe.length > 0) {

@@ -23,14 +23,14 @@ export function releaseLines(release: string): readonly string[] {
   return release.startsWith(`${ALL_NEEDED}\n`) ? release.split(/\n(?=\(\d+\) )/u) : [release];
 }
 
-/** The line for `approvedDeletes` that approves the delete of an entry. */
-export function approvalLine(kind: string, name: string, expires: string): string {
+/** The line for `allowedDeletes` that allows the delete of an entry. */
+export function allowLine(kind: string, name: string, expires: string): string {
   return `{ kind: ${kind}, name: ${yamlText(name)}, expires: ${expires} }`;
 }
 
 /** The advice to add this line. */
-export function approveText(approval: string): string {
-  return `add ${approval} to approvedDeletes`;
+export function allowText(allowance: string): string {
+  return `add ${allowance} to allowedDeletes`;
 }
 
 /** The line that declares a rename. */
@@ -38,46 +38,46 @@ function renameLine(newName: string, name: string): string {
   return `{ name: ${yamlText(newName)}, formerly: [${yamlText(name)}] }`;
 }
 
-/** A held delete, with the sentence that advises how to approve it. */
+/** A held delete, with the sentence that advises how to allow it. */
 interface Change extends Pick<HeldChange, 'name' | 'usedBy'> {
-  readonly approve: string;
+  readonly allow: string;
 }
 
-export function explainInUse({ usedBy, approve }: Change): Explanation {
+export function explainInUse({ usedBy, allow }: Change): Explanation {
   return {
     reason: peopleHave(usedBy.length),
-    release: `remove it from the people who have it; or ${approve}`,
+    release: `remove it from the people who have it; or ${allow}`,
   };
 }
 
-export function explainRename({ usedBy, approve }: Change, newName: string): Explanation {
+export function explainRename({ usedBy, allow }: Change, newName: string): Explanation {
   if (usedBy.length === 0)
     return { reason: `its new name “${newName}” cannot be created yet`, release: 'release the create first' };
   return {
     reason: `it is being renamed to “${newName}” and ${peopleHave(usedBy.length)}`,
-    release: `assign “${newName}” to the people who have it by hand, and remove the old name; or ${approve}`,
+    release: `assign “${newName}” to the people who have it by hand, and remove the old name; or ${allow}`,
   };
 }
 
-export function explainSuspectedRename({ name, usedBy, approve }: Change, nearName: string): Explanation {
+export function explainSuspectedRename({ name, usedBy, allow }: Change, nearName: string): Explanation {
   return {
     reason: `its name is near the desired “${nearName}”, and ${peopleHave(usedBy.length)}`,
-    release: `if it is a rename, write the new name as ${renameLine(nearName, name)}; if not, ${approve}`,
+    release: `if it is a rename, write the new name as ${renameLine(nearName, name)}; if not, ${allow}`,
   };
 }
 
 /** Nobody can be assigned the new name before the entry is deleted. */
-export function explainRefused({ usedBy, approve }: Change, newName: string): Explanation {
+export function explainRefused({ usedBy, allow }: Change, newName: string): Explanation {
   return {
     reason: `the service refuses its new name “${newName}” while it exists, and ${peopleHave(usedBy.length)}`,
-    release: `only deleting it first remains, which takes it from ${firstFew(usedBy, 5)}: ${approve}; then assign “${newName}” to them by hand`,
+    release: `only deleting it first remains, which takes it from ${firstFew(usedBy, 5)}: ${allow}; then assign “${newName}” to them by hand`,
   };
 }
 
-/** The explanation of a held delete without the advice to approve it, for a report that prints the approvals of all. */
-export function withoutApproval({ reason, release, approval }: HeldChange): Explanation {
-  if (approval === undefined) return { reason, release };
-  return { reason, release: release.replaceAll(approveText(approval), () => 'approve the delete') };
+/** The explanation of a held delete without the advice to allow it, for a report that prints the allowances of all. */
+export function withoutAllowLine({ reason, release, allowance }: HeldChange): Explanation {
+  if (allowance === undefined) return { reason, release };
+  return { reason, release: release.replaceAll(allowText(allowance), () => 'allow the delete') };
 }
 
 /** The same without the entry's people and names: equal for all changes that the same rules hold for the same reason. */
@@ -96,6 +96,6 @@ export function sharedExplanation(change: HeldChange): Explanation {
   ];
   const shared = (text: string) =>
     own.reduce((before, [from, to]) => before.replaceAll(from, () => to), text);
-  const { reason, release } = withoutApproval(change);
+  const { reason, release } = withoutAllowLine(change);
   return { reason: shared(reason), release: shared(release) };
 }

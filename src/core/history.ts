@@ -1,7 +1,7 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
 import type { Action, Kind, ObservedCatalog } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import type { ReleasedEntry } from './approvals.ts';
+import type { ReleasedEntry } from './allowed-deletes.ts';
 import type { OperationStatus } from './journal.ts';
 import { compareCodePoints, nameKey, nearKey, groupBy } from './names.ts';
 import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
@@ -101,7 +101,7 @@ export interface History {
   readonly neverListed: readonly AwaitedEntry[];
   /** The names of every entry that rolecall has not deleted, listed now or not. */
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
-  /** The entries that approvals in git released; no other entry is released by the same approval. */
+  /** The entries that lines of `allowedDeletes` released; the same line releases no other entry. */
   readonly released: readonly ReleasedEntry[];
   readonly refusedCreates: ReadonlySet<string>;
 }

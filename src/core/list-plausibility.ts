@@ -17,8 +17,8 @@ export interface Baseline extends Readonly<Record<Kind, ReadonlyMap<string, Entr
   readonly resources: readonly Resource[];
 }
 
-/** The codes of the warnings that stop all writes because the lists are implausible. */
-export const LIST_GUARDS: ReadonlySet<string> = new Set(['suspicious_shrink', 'suspicious_list']);
+/** The code of the warnings that stop all writes because the lists are implausible. */
+export const SUSPICIOUS_LIST = 'suspicious_list';
 
 const EMPTY_FROM = 5;
 /** A loss counts from this many, if it is more than a quarter. */
@@ -103,7 +103,7 @@ export function suspiciousShrink(
   if (overQuarter(before, gone)) losses.push(`${gone} of ${before} assignments of people`);
   if (losses.length === 0) return null;
   return {
-    code: 'suspicious_shrink',
+    code: SUSPICIOUS_LIST,
     message: `the lists of the service lost more than a quarter since the last good run: ${losses.join(', ')} are missing or renamed, twice in a row. Nothing is written. Check that the token is that of this account, then look at the account; if the lists are right, run \`apply --accept-shrink\``,
   };
 }
@@ -129,7 +129,7 @@ export function suspiciousList(
   });
   if (lacking.length === 0) return null;
   return {
-    code: 'suspicious_list',
+    code: SUSPICIOUS_LIST,
     message: `the service lists only ${lacking.join(' and ')}, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
   };
 }
@@ -239,7 +239,7 @@ function heldByPeople(
     if ((name === undefined && hasSnapshot) || !kinds.has(kind)) continue;
     const entry = name === undefined ? remoteId : `“${name}” (${remoteId})`;
     return {
-      code: 'suspicious_list',
+      code: SUSPICIOUS_LIST,
       message: `the service does not list the ${kind} ${entry}, although ${resourceId} still has it, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
       kind,
       ...(name === undefined ? {} : { name }),
@@ -259,7 +259,7 @@ function unshownCreate(
     const [unshown] = history.neverListed.filter((entry) => entry.kind === kind);
     if (unshown === undefined) continue;
     return {
-      code: 'suspicious_list',
+      code: SUSPICIOUS_LIST,
       message: `the service lists no ${kind}s, although it confirmed the create of “${unshown.name}” (${unshown.remoteId}), which no list has shown yet; its list may be wrong, and creating more would make duplicates. Nothing is written until a list shows that entry. If the ${kind} was deleted by hand, run \`apply --accept-shrink\``,
       kind,
     };

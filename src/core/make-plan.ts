@@ -1,5 +1,5 @@
 // Makes the plan: diff, policy, order, summary, digests. Pure and deterministic.
-import { isOpenApproval } from './approvals.ts';
+import { isOpen } from './allowed-deletes.ts';
 import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from './catalog.ts';
 import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
@@ -17,7 +17,7 @@ import {
 } from './plan.ts';
 import { judge, type JudgedEntry, type Judgement, possibleResults } from './policy.ts';
 import {
-  approvalWarnings,
+  allowedDeleteWarnings,
   catalogWarnings,
   historyWarnings,
   managesNothing,
@@ -26,16 +26,16 @@ import {
 import { unknownHoldersWarnings } from './unknown-holders.ts';
 import { usageOf } from './usage.ts';
 
-export interface PlanInput extends Omit<PolicyContext, 'usage' | 'staleSource' | 'approvals'> {
+export interface PlanInput extends Omit<PolicyContext, 'usage' | 'staleSource' | 'allowances'> {
   readonly account: string;
   readonly remoteAccountId: string | null;
-  /** ISO 8601 UTC, for `createdAt` and the last day of approvals. */
+  /** ISO 8601 UTC, for `createdAt` and the last day of allowances. */
   readonly now: string;
   readonly desired: DesiredCatalog;
   readonly observed: ObservedCatalog;
   readonly source: SourceAge;
   readonly acceptOlderSource: boolean;
-  /** The warning of a guard that stops all writes (`suspicious_shrink`, `suspicious_list`), or null. */
+  /** The warning of a guard that stops all writes (`suspicious_list`), or null. */
   readonly blocked: Warning | null;
   /** Further warnings, of the observation. */
   readonly warnings: readonly Warning[];
@@ -60,9 +60,9 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
   });
   yield;
   const today = input.now.slice(0, 10);
-  const approvals = input.desired.approvedDeletes.filter((approval) => isOpenApproval(approval, today));
+  const allowances = input.desired.allowedDeletes.filter((allowance) => isOpen(allowance, today));
   const staleSource = isStaleSource(input.source) && !input.acceptOlderSource;
-  const judgement = judge(diffs, { ...input, usage, staleSource, approvals });
+  const judgement = judge(diffs, { ...input, usage, staleSource, allowances });
   yield;
   const creates = diffs.flatMap(({ kind, missing }) =>
     missing
@@ -88,7 +88,7 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
     ...unknownHoldersWarnings(input.unknownHolders, kindsWithDeletes),
     ...staleListWarnings(history, diffs),
     ...catalogWarnings(diffs, extras),
-    ...approvalWarnings(input.desired.approvedDeletes, diffs, { today, released: history.released }),
+    ...allowedDeleteWarnings(input.desired.allowedDeletes, diffs, { today, released: history.released }),
   ];
   yield;
   return {
@@ -122,7 +122,7 @@ function heldChanges(
   { extras, heldCreates, counts }: Judgement,
 ): HeldChange[] {
   const listedPeople = new Set(input.observed.resources.map(({ id }) => id));
-  const facts = { ...input, counts, listedPeople, approvals: input.desired.approvedDeletes };
+  const facts = { ...input, counts, listedPeople, allowances: input.desired.allowedDeletes };
   const creates = diffs.flatMap((diff) =>
     diff.missing.flatMap((name): HeldChange[] => {
       const { kind } = diff;
@@ -148,14 +148,14 @@ function heldChanges(
 }
 
 /**
- * Creates come before deletes, so that nobody lacks an entry in between. Only the approved delete of an unused near
+ * Creates come before deletes, so that nobody lacks an entry in between. Only the allowed delete of an unused near
  * duplicate comes first, since a service with unique names would refuse the create otherwise; once it did, also one that is
- * only approved or only unused.
+ * only allowed or only unused.
  */
 function inOrder(creates: readonly Operation[], deletes: readonly JudgedEntry[]): Operation[] {
   const nearCreates = new Set(creates.map(({ kind, name }) => `${kind}:${nearKey(name)}`));
-  const isEarly = ({ approved, usedBy, blocks, extra, kind }: JudgedEntry): boolean =>
-    (blocks === undefined ? approved && usedBy.length === 0 : approved || usedBy.length === 0) &&
+  const isEarly = ({ allowed, usedBy, blocks, extra, kind }: JudgedEntry): boolean =>
+    (blocks === undefined ? allowed && usedBy.length === 0 : allowed || usedBy.length === 0) &&
     nearCreates.has(`${kind}:${nearKey(extra.entry.name)}`);
   return [
     ...deletes.filter(isEarly).map(deleteOperation),
@@ -182,13 +182,13 @@ function holdersOf({ usedBy, missingHolders }: JudgedEntry): readonly string[] {
 }
 
 function deleteOperation(judged: JudgedEntry): Operation {
-  const { kind, extra, approved } = judged;
+  const { kind, extra, allowed } = judged;
   const usedBy = holdersOf(judged);
   const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id, usedBy } as const;
   if (extra.cause === 'renamed') return { ...base, reason: `renamed to “${extra.desiredName ?? ''}”` };
   if (extra.cause === 'absent') return { ...base, reason: 'the configuration wants it absent' };
   if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };
-  if (approved && usedBy.length > 0) return { ...base, reason: 'approved in approvedDeletes' };
+  if (allowed && usedBy.length > 0) return { ...base, reason: 'allowed in allowedDeletes' };
   return base;
 }
 

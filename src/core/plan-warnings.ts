@@ -1,7 +1,7 @@
 // The warnings of a plan: what an operator should know that is neither a change nor a failure.
 import { count } from './amounts.ts';
-import { isOpenApproval, type ReleasedEntry, usedUpBy, usedUpText } from './approvals.ts';
-import type { ApprovedDelete, Warning } from './catalog.ts';
+import { isOpen, type ReleasedEntry, usedUpBy, usedUpText } from './allowed-deletes.ts';
+import type { AllowedDelete, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameDifference, nameKey, nearKey } from './names.ts';
@@ -67,7 +67,7 @@ export function historyWarnings(
   if (source === 'unknown') {
     const deletes = acceptOlderSource
       ? 'deletes are allowed by --accept-older-source'
-      : 'deletes are held (stale_source)';
+      : 'deletes are held (source)';
     warnings.push({
       code: 'unknown_source',
       message: `the commit of this configuration is unknown, so rolecall cannot check whether it is older than the commit last applied to this account; ${deletes}. Check that git is installed, accepts the repository and tracks the file`,
@@ -171,19 +171,19 @@ function nearDesired({ kind, desired }: KindDiff): Warning[] {
   });
 }
 
-/** Warns of approvals that have expired or are used up, that name no existing entry, and that name several extra ones. */
-export function approvalWarnings(
-  approvals: readonly ApprovedDelete[],
+/** Warns of allowances that have expired or are used up, that name no existing entry, and that name several extra ones. */
+export function allowedDeleteWarnings(
+  allowances: readonly AllowedDelete[],
   diffs: readonly KindDiff[],
   { today, released }: { readonly today: string; readonly released: readonly ReleasedEntry[] },
 ): Warning[] {
-  return approvals.flatMap((approval): Warning[] => {
-    const { kind, name, expires } = approval;
-    if (!isOpenApproval(approval, today)) {
+  return allowances.flatMap((allowance): Warning[] => {
+    const { kind, name, expires } = allowance;
+    if (!isOpen(allowance, today)) {
       return [
         {
-          code: 'approval_expired',
-          message: `approvedDeletes: the approval of the ${kind} “${name}” expired on ${expires}; remove it or extend it`,
+          code: 'allowed_delete_expired',
+          message: `allowedDeletes: the line for the ${kind} “${name}” expired on ${expires}; remove it or extend it`,
           kind,
           name,
         },
@@ -193,23 +193,23 @@ export function approvalWarnings(
     const extras = diff?.extras.filter(({ entry }) => nameKey(entry.name) === nameKey(name)) ?? [];
     if (extras.length > 1) {
       const ids = extras.map(({ entry }) => entry.id).join(', ');
-      const message = `approvedDeletes: the approval of the ${kind} “${name}” names ${extras.length} entries (${ids}), so it releases none that people have; delete by hand all but one of them in the service`;
-      return [{ code: 'approval_ambiguous', message, kind, name }];
+      const message = `allowedDeletes: the line for the ${kind} “${name}” names ${extras.length} entries (${ids}), so it releases none that people have; delete by hand all but one of them in the service`;
+      return [{ code: 'allowed_delete_ambiguous', message, kind, name }];
     }
     const entry = diff?.present.find((each) => nameKey(each.name) === nameKey(name));
     if (entry !== undefined) {
-      const used = usedUpBy(approval, entry.id, released);
+      const used = usedUpBy(allowance, entry.id, released);
       if (used === null) return [];
-      const message = `approvedDeletes: ${usedUpText(approval, used)}, so it does not release this ${kind}; remove the approval, or approve again with another \`expires\``;
-      return [{ code: 'approval_used', message, kind, name, remoteId: entry.id }];
+      const message = `allowedDeletes: ${usedUpText(allowance, used)}, so it does not release this ${kind}; remove the line, or write another \`expires\``;
+      return [{ code: 'allowed_delete_used', message, kind, name, remoteId: entry.id }];
     }
     return [
       {
-        code: 'approval_unused',
+        code: 'allowed_delete_unused',
         message:
           diff === undefined
-            ? `approvedDeletes: ${kind}s are not managed by this file, so the approval of “${name}” has no effect; remove it`
-            : `approvedDeletes: no ${kind} “${name}” exists; remove the approval`,
+            ? `allowedDeletes: ${kind}s are not managed by this file, so the line for “${name}” has no effect; remove it`
+            : `allowedDeletes: no ${kind} “${name}” exists; remove the line`,
         kind,
         name,
       },

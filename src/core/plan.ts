@@ -13,7 +13,7 @@ export const HOLD_RULES = [
   'rename',
   'suspected_rename',
   'failed_creates',
-  'stale_source',
+  'source',
   'flapping',
   'too_new',
   'holders_missing',
@@ -24,7 +24,7 @@ export const HOLD_RULES = [
 export type HoldRule = (typeof HOLD_RULES)[number];
 
 /** The rules that can also hold a create. */
-export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze' | 'rename' | 'rollout' | 'stale_source'>;
+export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze' | 'rename' | 'rollout' | 'source'>;
 
 /** An open `freeze` window: its description, and when writing is allowed again; null when no end was found. */
 export interface OpenFreeze {
@@ -70,8 +70,8 @@ export interface HeldChange {
   readonly release: string;
   /** The desired name that a delete is about: of a rename its new name, of a suspected one the name it is near to. */
   readonly desiredName?: string;
-  /** The line for `approvedDeletes` that the release advises to add. */
-  readonly approval?: string;
+  /** The line for `allowedDeletes` that the release advises to add. */
+  readonly allowance?: string;
 }
 
 /** An extra entry that the policy leaves alone. It does not count as a difference. */

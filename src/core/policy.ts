@@ -1,6 +1,6 @@
 // Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
 // a held delete names every rule that holds it.
-import { usedUpBy } from './approvals.ts';
+import { usedUpBy } from './allowed-deletes.ts';
 import type { Entry, Kind, Policy } from './catalog.ts';
 import {
   type Candidate,
@@ -92,10 +92,10 @@ function judgeKind(
     context.history.missingHoldings.filter((holding) => holding.kind === kind),
     ({ remoteId }) => remoteId,
   );
-  const approvals = new Map(
-    context.approvals
-      .filter((approval) => approval.kind === kind)
-      .map((approval) => [nameKey(approval.name), approval]),
+  const allowances = new Map(
+    context.allowances
+      .filter((allowance) => allowance.kind === kind)
+      .map((allowance) => [nameKey(allowance.name), allowance]),
   );
   const namedAlike = groupBy(diff.extras, ({ entry }) => nameKey(entry.name));
   const resultOf = groupBy(
@@ -108,10 +108,10 @@ function judgeKind(
   const refusedNear = new Map(refused.map((name) => [nearKey(name), name]));
   return diff.extras.map((extra) => {
     const name = nameKey(extra.entry.name);
-    const approval = approvals.get(name);
+    const allowance = allowances.get(name);
     const alike = namedAlike.get(name)?.length ?? 0;
     const isUsedUp =
-      approval !== undefined && usedUpBy(approval, extra.entry.id, context.history.released) !== null;
+      allowance !== undefined && usedUpBy(allowance, extra.entry.id, context.history.released) !== null;
     const usedBy = context.usage.get(entryKey(kind, extra.entry.id)) ?? [];
     const missingHoldings = (missing.get(extra.entry.id) ?? []).filter(
       ({ resourceId }) => !usedBy.includes(resourceId),
@@ -124,7 +124,7 @@ function judgeKind(
       missingHolders: missingHoldings.map(({ resourceId }) => resourceId),
       // People who are missing for the first time are not in the journal yet.
       missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
-      approved: approval !== undefined && alike === 1 && !isUsedUp,
+      allowed: allowance !== undefined && alike === 1 && !isUsedUp,
       alike,
       mayBe: (resultOf.get(extra.entry.id) ?? []).map((result) => result.name),
       blocks: refusedNear.get(nearKey(extra.entry.name)),
@@ -182,7 +182,7 @@ function createHolds(
   { history, frozen, rollout, uncommitted }: PolicyContext,
 ): CreateRule[] {
   const rules: CreateRule[] = rollout === null ? [] : ['rollout'];
-  if (uncommitted?.length !== 0) rules.push('stale_source');
+  if (uncommitted?.length !== 0) rules.push('source');
   const isFlapping = history.flappingCreates.has(kindNameKey(diff.kind, name));
   if (isFlapping || possibleResults(diff, name, history).length > 0) rules.push('flapping');
   if (frozen !== null) rules.push('freeze');

@@ -27,7 +27,7 @@ export interface DeletedEntry {
 }
 
 /** `unmanaged`: the file leaves the kind out. `none`: it has the kind, without the name. */
-export type FilePlace = 'desired' | 'formerly' | 'absent' | 'approved' | 'none' | 'unmanaged';
+export type FilePlace = 'desired' | 'formerly' | 'absent' | 'allowed' | 'none' | 'unmanaged';
 
 export interface RestorationFacts {
   readonly detail: Pick<RunDetail, 'operations' | 'plan' | 'earlierHolders'>;
@@ -95,10 +95,10 @@ function filePlace(kind: Kind, name: string, desired: DesiredCatalog): FilePlace
   if (entries.some((entry) => nameKey(entry.name) === key)) return 'desired';
   if (entries.some(({ formerly }) => formerly.some((former) => nameKey(former) === key))) return 'formerly';
   if (desired.absent?.[kind]?.some((absent) => nameKey(absent) === key) === true) return 'absent';
-  const isApproved = desired.approvedDeletes.some(
-    (approved) => approved.kind === kind && nameKey(approved.name) === key,
+  const isAllowed = desired.allowedDeletes.some(
+    (allowed) => allowed.kind === kind && nameKey(allowed.name) === key,
   );
-  return isApproved ? 'approved' : 'none';
+  return isAllowed ? 'allowed' : 'none';
 }
 
 /**

@@ -100,7 +100,7 @@ export const HOLD_RULE_TEXTS: Readonly<Record<HoldRule, string>> = {
   rename: 'the rename is not complete',
   suspected_rename: 'looks like an undeclared rename',
   failed_creates: 'a create of the same kind failed',
-  stale_source: 'the configuration is older than the one last applied, or is not committed',
+  source: 'the configuration is older than the one last applied, or is not committed',
   flapping: 'what rolecall did does not last, or its outcome is unknown',
   too_new: 'has not been unused for long enough',
   holders_missing: 'people who had it, or their assignments, are missing from the lists',

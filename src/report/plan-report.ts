@@ -1,5 +1,5 @@
 // The report of `plan`, which `apply` also shows before it asks: one document for each account.
-import { LIST_GUARDS } from '../core/list-plausibility.ts';
+import { SUSPICIOUS_LIST } from '../core/list-plausibility.ts';
 import { NO_HISTORY, NOTHING_MANAGED } from '../core/plan-warnings.ts';
 import type { Warning } from '../core/catalog.ts';
 import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
@@ -85,7 +85,7 @@ export function planDocument(
   }
   const isBlocked = plan.status === 'blocked';
   const blockers = isBlocked ? blockersOf(plan) : [];
-  const isAboutLists = warnings.some((warning) => LIST_GUARDS.has(warning.code));
+  const isAboutLists = warnings.some((warning) => warning.code === SUSPICIOUS_LIST);
   const changed = hasLocalChanges ? ' with local changes' : '';
   return {
     ...opening,
@@ -128,7 +128,7 @@ function planStatus(plan: Plan): NonNullable<ReportDocument['status']> {
 
 /** Why a plan is blocked. */
 function blockersOf({ warnings }: Plan): readonly Warning[] {
-  const known = warnings.filter(({ code: each }) => LIST_GUARDS.has(each) || each === 'identity_mismatch');
+  const known = warnings.filter(({ code: each }) => each === SUSPICIOUS_LIST || each === 'identity_mismatch');
   // A plan of another version may be blocked by what this one does not know.
   return known.length > 0 ? known : warnings;
 }

@@ -1,8 +1,8 @@
-// The sections that reports of plans and runs share: deletes, held changes with the approvals to paste, creates, entries left
+// The sections that reports of plans and runs share: deletes, held changes with the lines of `allowedDeletes` to paste, creates, entries left
 // alone, warnings.
 import { peopleHave, peopleLose } from '../core/amounts.ts';
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
-import { releaseLines, sharedExplanation, withoutApproval } from '../core/held-texts.ts';
+import { releaseLines, sharedExplanation, withoutAllowLine } from '../core/held-texts.ts';
 import { groupBy, nameKey } from '../core/names.ts';
 import { type HeldChange, HOLD_RULES, type LeftAlone, type Operation, type Plan } from '../core/plan.ts';
 import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
@@ -40,7 +40,7 @@ export function changeCells(
 
 /** Text output shows this many creates, and this many deletes of what nobody has. */
 const QUIET_ROWS = 20;
-/** Text output shows this many held changes of one group; each may need a line for its people and one for its approval. */
+/** Text output shows this many held changes of one group; each may need a line for its people and one for its allowance. */
 const HELD_ROWS = 6;
 /** Text output shows this many warnings of one code. */
 const WARNING_ROWS = 10;
@@ -91,7 +91,7 @@ function operationSection(
 /** Opens each section of held changes. */
 export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
 
-/** The held changes by their rules, and the lines for the file of the account that approve held deletes. */
+/** The held changes by their rules, and the lines for the file of the account that allow held deletes. */
 export function heldSections(
   plan: Pick<Plan, 'account' | 'held' | 'warnings'>,
   file = `${plan.account}.yaml`,
@@ -100,7 +100,7 @@ export function heldSections(
   if (held.length === 0) return [];
   const groups = heldGroups(held, holdersIn(plan));
   const more = { tone: 'warn', intro: [HELD_INTRO], textRows: HELD_ROWS } as const;
-  return [{ title: 'Held', count: held.length, groups, ...more }, ...approvalSection(file, held)];
+  return [{ title: 'Held', count: held.length, groups, ...more }, ...allowanceSection(file, held)];
 }
 
 /** One group for each set of rules and each explanation, in the order of the rules. */
@@ -117,7 +117,7 @@ type HeldGroup = readonly [HeldChange, ...HeldChange[]];
 function heldGroup(changes: HeldGroup, holders: HoldersOf): Group {
   const [first, ...others] = changes;
   // A change that is alone keeps its own names in the explanation.
-  const { reason, release } = others.length === 0 ? withoutApproval(first) : sharedExplanation(first);
+  const { reason, release } = others.length === 0 ? withoutAllowLine(first) : sharedExplanation(first);
   const [condition = '', ...conditions] = releaseLines(release);
   const namedAlike = groupBy(changes, ({ name }) => nameKey(name));
   return {
@@ -148,26 +148,26 @@ function heldRow(change: HeldChange, hasOwnName: boolean, holders: HoldersOf): L
   ];
 }
 
-/** The lines that approve held deletes, of all groups together: a file contains the key once, and each name once. */
-function approvalSection(file: string, held: readonly HeldChange[]): Section[] {
-  const lines = sortedNaturally(held, KINDS).flatMap(({ approval }) =>
-    approval === undefined ? [] : [approval],
+/** The lines that allow held deletes, of all groups together: a file contains the key once, and each name once. */
+function allowanceSection(file: string, held: readonly HeldChange[]): Section[] {
+  const lines = sortedNaturally(held, KINDS).flatMap(({ allowance }) =>
+    allowance === undefined ? [] : [allowance],
   );
   // The loader compares names after NFC.
   const distinct = [...new Map(lines.map((line) => [line.normalize('NFC'), line])).values()];
   if (distinct.length === 0) return [];
   return [
     {
-      title: 'Held deletes to approve',
+      title: 'Held deletes to allow',
       intro: [
-        'To approve one, paste its line into ',
+        'To allow one, paste its line into ',
         code(file),
         ' (below ',
-        code('approvedDeletes'),
+        code('allowedDeletes'),
         ' if it has that key); a suspected rename only if it is none.',
       ],
       groups: [],
-      verbatim: ['approvedDeletes:', ...distinct.map((line) => `  - ${line}`)],
+      verbatim: ['allowedDeletes:', ...distinct.map((line) => `  - ${line}`)],
       textRows: QUIET_ROWS,
     },
   ];

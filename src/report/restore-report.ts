@@ -156,7 +156,7 @@ function notesOf({ outcome, listed, inFile, problem }: DeletedEntry, file: strin
     desired: [`${file} names it already`],
     formerly: [remove('formerly')],
     absent: [`${file} names it as absent: remove that line`],
-    approved: [remove('approvedDeletes')],
+    allowed: [remove('allowedDeletes')],
     unmanaged: [
       `${file} does not manage this kind: create the entry in the service, since a list of these entries alone would delete all others`,
     ],

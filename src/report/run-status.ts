@@ -1,6 +1,6 @@
 // What the status of a run means, what became of its changes, and which commands to run next.
 import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
-import { LIST_GUARDS } from '../core/list-plausibility.ts';
+import { SUSPICIOUS_LIST } from '../core/list-plausibility.ts';
 import { PAUSED } from '../core/operator.ts';
 import { type FailedPlan, type Plan, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunDetail, RunTally } from '../core/ports/journal-reader.ts';
@@ -161,7 +161,7 @@ export function nextSteps(
     case 'held':
       return [{ ...replan, purpose: 'shows what is still held' }];
     case 'blocked':
-      return LIST_GUARDS.has(errorCode ?? '') ? [replan, acceptListsStep(account)] : [replan];
+      return errorCode === SUSPICIOUS_LIST ? [replan, acceptListsStep(account)] : [replan];
     case 'failed':
       return [failureStep(account, errorCode, 'apply'), ...details];
     case 'partial':

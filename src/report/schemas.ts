@@ -79,10 +79,10 @@ export const heldChangeSchema = z
       .string()
       .exactOptional()
       .describe('Of a rename its new name, of a suspected one the desired name that it is near to.'),
-    approval: z
+    allowance: z
       .string()
       .exactOptional()
-      .describe('The line for `approvedDeletes` that the release advises to add.'),
+      .describe('The line for `allowedDeletes` that the release advises to add.'),
   })
   .describe('A change that rules hold until an operator or time releases it.');
 

@@ -159,7 +159,7 @@ const deletedEntrySchema = z.strictObject({
     .nullable()
     .describe('Whether later lists show this entry, or another one of the same name.'),
   inFile: z
-    .enum(['desired', 'formerly', 'absent', 'approved', 'none', 'unmanaged'])
+    .enum(['desired', 'formerly', 'absent', 'allowed', 'none', 'unmanaged'])
     .nullable()
     .describe(
       'Where the account file names it now. unmanaged: the file leaves the kind out. null: the file is invalid or missing.',

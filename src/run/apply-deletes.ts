@@ -119,7 +119,7 @@ async function readForDeletes(context: ApplyContext): Promise<ObservedCatalog | 
   const deleted = deletedWithStatus(context, ['done', 'unknown']);
   const expected = baselineOf(planned, deletedWithStatus(context, ['done']));
   const first = await readLists(reader, listsObserver(request.progress, 'delete'));
-  const { observed, implausible } = await readTwiceIfNeeded(
+  const { observed, implausible, hasShrunk } = await readTwiceIfNeeded(
     { reader, request, clock: deps.clock },
     first,
     {
@@ -132,7 +132,7 @@ async function readForDeletes(context: ApplyContext): Promise<ObservedCatalog | 
   );
   // Lists that were accepted when the run was planned are accepted here too.
   const wasAccepted = suspiciousList(planned, managed, new Set()) !== null;
-  return implausible === null || (wasAccepted && implausible.code === 'suspicious_list') ? observed : null;
+  return implausible === null || (wasAccepted && !hasShrunk) ? observed : null;
 }
 
 /** Deletes one entry. Reads the lists and checks the delete again whenever the lists are too old. */

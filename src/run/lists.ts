@@ -77,6 +77,8 @@ interface Judged {
   readonly observed: ObservedCatalog;
   /** Why the lists are implausible after two readings, or null. */
   readonly implausible: Warning | null;
+  /** Whether both readings lost much of the baseline. */
+  readonly hasShrunk: boolean;
 }
 
 /**
@@ -92,14 +94,15 @@ export async function readTwiceIfNeeded(
   const shrinkOf = (lists: ObservedCatalog): Warning | null =>
     baseline === null ? null : suspiciousShrink(baseline, lists, managed);
   const suspicion = shrinkOf(first);
-  if (suspicion === null && !lacksSomething) return { observed: first, implausible: null };
+  if (suspicion === null && !lacksSomething) return { observed: first, implausible: null, hasShrunk: false };
   const { api, signals, progress } = request;
   progress?.({ type: 'recheck', forMs: api.recheckMs });
   await clock.sleep(api.recheckMs, signals.stop);
   const second = await readLists(reader, listsObserver(progress, before));
   const observed = mergeReadings(first, second, baseline);
   const shrink = suspicion === null ? null : shrinkOf(second);
-  return { observed, implausible: shrink ?? suspiciousList(observed, managed, deleted) };
+  const implausible = shrink ?? suspiciousList(observed, managed, deleted);
+  return { observed, implausible, hasShrunk: shrink !== null };
 }
 
 type ListRequest = Pick<AccountRequest, 'api' | 'signals' | 'progress'>;

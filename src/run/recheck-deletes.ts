@@ -1,6 +1,6 @@
 // Gathers what a recheck of planned deletes needs: the lists that were just read, and what the run has done so far.
 import type { ObservedCatalog } from '../core/catalog.ts';
-import { isOpenApproval } from '../core/approvals.ts';
+import { isOpen } from '../core/allowed-deletes.ts';
 import type { Findings } from '../core/delete-rules.ts';
 import { kindNameKey } from '../core/history.ts';
 import { baselineOf } from '../core/list-plausibility.ts';
@@ -52,18 +52,18 @@ export function recheckNow(
   });
 }
 
-/** Whether an approval that was valid when the plan was made has expired since. */
+/** Whether an allowance that was valid when the plan was made has expired since. */
 function hasExpired(
   { request, deps, plannedAtMs }: ApplyContext,
   { kind, name }: NumberedOperation,
 ): boolean {
   const days = [plannedAtMs, deps.clock.nowMs()].map((ms) => new Date(ms).toISOString().slice(0, 10));
   const [then = '', now = ''] = days;
-  const approvals = request.settings.desired.approvedDeletes.filter(
-    (approval) => approval.kind === kind && nameKey(approval.name) === nameKey(name),
+  const allowances = request.settings.desired.allowedDeletes.filter(
+    (allowance) => allowance.kind === kind && nameKey(allowance.name) === nameKey(name),
   );
   return (
-    approvals.some((approval) => isOpenApproval(approval, then)) &&
-    !approvals.some((approval) => isOpenApproval(approval, now))
+    allowances.some((allowance) => isOpen(allowance, then)) &&
+    !allowances.some((allowance) => isOpen(allowance, now))
   );
 }

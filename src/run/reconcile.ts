@@ -1,5 +1,5 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal. Each step has its own file.
-import { releasedBy } from '../core/approvals.ts';
+import { releasedBy } from '../core/allowed-deletes.ts';
 import { sharedToken } from '../core/identity.ts';
 import { pausedError } from '../core/operator.ts';
 import type { RunMode } from '../core/journal.ts';

@@ -64,7 +64,7 @@ export function accountHistoryJournal(
         released: rows.flatMap(({ kind, remote_id, released_as, deleted_by_run }) =>
           released_as === null
             ? []
-            : [{ kind, remoteId: remote_id, approval: released_as, deletedByRun: deleted_by_run }],
+            : [{ kind, remoteId: remote_id, allowance: released_as, deletedByRun: deleted_by_run }],
         ),
         knownNames: new Map(
           rows.flatMap(({ kind, remote_id, name, requested_name, deleted_by_run }) =>
@@ -174,16 +174,16 @@ async function adopt(
   );
 }
 
-/** Remembers which approval released each entry: it releases no other one. */
+/** Remembers which line of `allowedDeletes` released each entry: it releases no other one. */
 async function markReleased(
   connection: Database,
   account: string,
   { remoteAccountId, released }: Pick<AppliedRun, 'remoteAccountId' | 'released'>,
 ): Promise<void> {
-  for (const { kind, remoteId, approval } of released) {
+  for (const { kind, remoteId, allowance } of released) {
     await connection
       .updateTable('entries')
-      .set({ released_as: approval })
+      .set({ released_as: allowance })
       .where('account', '=', account)
       .where('remote_account_id', '=', remoteAccountId ?? '')
       .where('kind', '=', kind)

@@ -136,7 +136,7 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     },
 
     async rememberCommit({ sha, committedAt }: LedCommit) {
-      // One process alone may return to an older commit: the rule `stale_source` holds its deletes.
+      // One process alone may return to an older commit: the rule `source` holds its deletes.
       if (engine.isReplicated) await writeSetting(quick, COMMIT, `${sha} ${committedAt}`);
     },
 

@@ -190,7 +190,7 @@ export const TABLES = {
       deleted_by_run: optionalText(),
       // When a list last showed somebody with it.
       last_used_at: optionalText(),
-      // The approval in git that released its delete, so that it releases no other entry: the last day and the name.
+      // The line of `allowedDeletes` that released its delete, and releases no other entry: the last day and the name.
       released_as: optionalText(),
     },
     key: ['account', 'remote_account_id', 'kind', 'remote_id'],

@@ -159,7 +159,7 @@ test('a blocked plan, about which apply does not ask, is not applied when the li
   ]);
   s.sandbox.clearRequests();
   const { status, stdout } = await s.run(['apply']);
-  expect(stdout).toContain('suspicious_shrink');
+  expect(stdout).toContain('suspicious_list');
   expect(stdout).toContain('plan_stale');
   expect([status, s.writes()]).toEqual([5, []]);
 });

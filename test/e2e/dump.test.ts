@@ -70,13 +70,13 @@ test('dump --write accepts drift in place: comments, mode and everything else st
   });
   s.configure(
     ['mode: apply # the daemon writes', '# ours', 'skills:', '  - Go # since 2020', '  - Zig', 'roles: [Dev]',
-      'approvedDeletes:', '  - { kind: skill, name: Perl, expires: 2999-12-31 } # nobody needs it', '  - { kind: role, name: Old, expires: 2999-12-31 }'].join('\n'),
+      'allowedDeletes:', '  - { kind: skill, name: Perl, expires: 2999-12-31 } # nobody needs it', '  - { kind: role, name: Old, expires: 2999-12-31 }'].join('\n'),
   ); // prettier-ignore
   chmodSync(join(s.folder, FILE), 0o640);
   const before = text(s);
   const { status, stdout, stderr } = await s.run(['dump', 'acme', '--write']);
   expect([status, stdout]).toEqual([0, '']);
-  expect(stderr).toContain('the approval to delete the skill “Perl” is removed');
+  expect(stderr).toContain('the line of `allowedDeletes` for the skill “Perl” is removed');
   expect(text(s)).toBe(
     before
       .replace(/^token/m, 'accountId: "42"\ntoken')

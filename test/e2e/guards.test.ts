@@ -31,7 +31,7 @@ test('deletes from a checkout older than the last applied one are held until --a
   const late = await s.apply();
   expect(late.result.status).toBe(3);
   expect(late.run).toMatchObject({ status: 'held', created: 1, deleted: 0 });
-  expect(holds(late.plan)).toEqual({ Newer: ['stale_source'] });
+  expect(holds(late.plan)).toEqual({ Newer: ['source'] });
   expect(late.plan.held[0]?.release).toContain('--accept-older-source');
   expect(s.names().skills).toEqual(['Dropped', 'Kept', 'Newer']);
 
@@ -49,9 +49,9 @@ test('a list that lost more than a quarter of its entries blocks the run until -
   const blocked = await s.apply();
   expect(blocked.result.status).toBe(3);
   expect(blocked.run).toMatchObject({ status: 'blocked', created: 0, deleted: 0 });
-  expect(codes(blocked.plan)).toContain('suspicious_shrink');
+  expect(codes(blocked.plan)).toContain('suspicious_list');
   expect(blocked.run).toMatchObject({
-    errorCode: 'suspicious_shrink',
+    errorCode: 'suspicious_list',
     error: blocked.plan.warnings[0]?.message,
   });
   // A run of a command leaves nothing that could be approved.
@@ -78,9 +78,9 @@ test('a blocked account in mode plan shows one reason everywhere, and an approva
   const [run] = s.rows<{ id: string; error_code: string }>(
     "select id, error_code from runs where status = 'blocked' order by id",
   );
-  expect(run?.error_code).toBe('suspicious_shrink');
-  expect((await s.run(['status'])).stdout.replace(/\s+/gu, ' ')).toContain('suspicious_shrink: ');
-  expect((await s.run(['show', run?.id ?? ''])).stdout).toContain('blocked (suspicious_shrink)');
+  expect(run?.error_code).toBe('suspicious_list');
+  expect((await s.run(['status'])).stdout.replace(/\s+/gu, ' ')).toContain('suspicious_list: ');
+  expect((await s.run(['show', run?.id ?? ''])).stdout).toContain('blocked (suspicious_list)');
 
   const approved = await s.run(['approve', 'acme', '--yes']);
   expect([approved.status, approved.stdout]).toEqual([0, expect.stringContaining('accepts the lists')]);

@@ -98,7 +98,7 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
     skills: ['Perl', 'Kept', 'Unused'],
     roles: ['Dev'],
     resources: [{ id: 'p1', skills: ['Perl'], role: 'Dev' }],
-    file: 'skills: [Kept, New]\nroles: [Dev]\napprovedDeletes: [{ kind: skill, name: Gone, expires: 2999-12-31 }]',
+    file: 'skills: [Kept, New]\nroles: [Dev]\nallowedDeletes: [{ kind: skill, name: Gone, expires: 2999-12-31 }]',
   });
   s.configure('skills: [1.0]', 'broken');
   expect((await elements(s, ['plan'], 4)).map(({ status }) => status)).toEqual(['planned', 'failed']);

@@ -124,7 +124,7 @@ test('plan --server holds the deletes of a working tree older than the last appl
   git(join(client.folder, 'config'), ['checkout', '-q', 'HEAD~1']);
   const old = onlyPlan(await ask());
   expect(old.configCommit).toBe(git(join(client.folder, 'config'), ['rev-parse', 'HEAD']));
-  expect([changesOf(old), holds(old)]).toEqual([[], { Zig: ['stale_source'] }]);
+  expect([changesOf(old), holds(old)]).toEqual([[], { Zig: ['source'] }]);
 });
 
 /** A message in JSON without what it quotes. */

@@ -34,7 +34,7 @@ test('a delete of an entry that people have is held, and is applied a day after 
   expect(planned.plan.held).toMatchObject([
     { action: 'delete', kind: 'skill', name: 'Perl', usedBy: ['r1', 'r2'], rules: ['in_use'] },
   ]);
-  expect(planned.plan.held[0]?.release).toMatch(/approvedDeletes/);
+  expect(planned.plan.held[0]?.release).toMatch(/allowedDeletes/);
 
   const held = await s.apply();
   expect(held.result.status).toBe(3);
@@ -52,13 +52,13 @@ test('a delete of an entry that people have is held, and is applied a day after 
   expect(s.names().skills).toEqual(['Kept']);
 });
 
-test('an approval releases the delete that it names until the end of its last day, and no other', async () => {
+test('a line of allowedDeletes releases the delete that it names until the end of its last day, and no other', async () => {
   const s = await scene({
     skills: ['Perl', 'Cobol', 'Kept'],
     resources: [{ id: 'r1', skills: ['Perl', 'Cobol'] }],
     file: [
       'skills: [Kept]',
-      'approvedDeletes:',
+      'allowedDeletes:',
       `  - { kind: skill, name: Perl, expires: ${day(0)} }`,
       `  - { kind: skill, name: Cobol, expires: ${day(-1)} }`,
       `  - { kind: skill, name: Nothing, expires: ${day(0)} }`,
@@ -67,7 +67,7 @@ test('an approval releases the delete that it names until the end of its last da
   const { plan } = await s.plan();
   expect(plan.operations).toMatchObject([{ action: 'delete', name: 'Perl', usedBy: ['r1'] }]);
   expect(holds(plan)).toEqual({ Cobol: ['in_use'] });
-  expect(codes(plan)).toEqual(expect.arrayContaining(['approval_expired', 'approval_unused']));
+  expect(codes(plan)).toEqual(expect.arrayContaining(['allowed_delete_expired', 'allowed_delete_unused']));
 });
 
 test('a declared rename creates the new name first and keeps the old one until the last person has moved', async () => {

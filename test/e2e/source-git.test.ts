@@ -246,7 +246,7 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   await appliedFrom(on, first);
   expect(await sourceOf(daemon)).toEqual({ issues: '', commit: first, refused: 0 });
   expect(newestRun(on)).toMatchObject({ status: 'held', deleted: 0 });
-  const held = 'rolecall_held{account="acme",kind="skill",rule="stale_source"}';
+  const held = 'rolecall_held{account="acme",kind="skill",rule="source"}';
   await until('the metric shows it', async () => (await daemon.metrics()).get(held) === 1);
   expect(on.skills()).toEqual(['Go', 'Nim']);
   expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);

@@ -157,7 +157,7 @@ async function play({ modes, steps }: Script): Promise<void> {
       mode: modes[of],
       policy: { ...UNLIMITED, delete: 'always' },
       rollout: { after: AFTER[of], waitMs: WAIT_MS },
-      desired: { skill: wanted(...state.wants.skills), approvedDeletes: [] },
+      desired: { skill: wanted(...state.wants.skills), allowedDeletes: [] },
       // As the configuration makes it: equal for equal files.
       configDigest: `sha256:${textOf(state.wants.skills)}`,
     };

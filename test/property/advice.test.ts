@@ -43,21 +43,20 @@ const UNLIMITED = { ...ANY_NUMBER, delete: 'unused' } as const;
 const HOLDERS = [person('p1', ['1']), person('p2', ['1'])];
 
 describe('advice in a report', () => {
-  test('to approve a delete is accepted as it is shown, and releases the delete', async () => {
+  test('to allow a delete is accepted as it is shown, and releases the delete', async () => {
     await fc.assert(
       fc.asyncProperty(name, async (old) => {
         const observed = { skill: [entry(old, '1'), entry('Kept', '2')], resources: HOLDERS };
         const before = plan({ skills: ['Kept'], observed });
         const shown = visible(heldAs(before, old).release);
-        const [, advice = ''] =
-          / or add (\{ kind: skill, name: .* \}) to approvedDeletes$/s.exec(shown) ?? [];
+        const [, advice = ''] = / or add (\{ kind: skill, name: .* \}) to allowedDeletes$/s.exec(shown) ?? [];
         expect(parse(`- ${advice}`)).toEqual([{ kind: 'skill', name: old, expires: '2026-03-24' }]);
-        const { desired, errors } = await loaded(`skills: [Kept]\napprovedDeletes:\n  - ${advice}`);
+        const { desired, errors } = await loaded(`skills: [Kept]\nallowedDeletes:\n  - ${advice}`);
         expect(errors).toEqual([]);
         const after = plan({
           skills: ['Kept'],
           observed,
-          approvedDeletes: desired?.approvedDeletes ?? [],
+          allowedDeletes: desired?.allowedDeletes ?? [],
         });
         expect(after.operations).toMatchObject([{ action: 'delete', name: old }]);
       }),
@@ -65,7 +64,7 @@ describe('advice in a report', () => {
   });
 
   test.each(['text', 'markdown'] as const)(
-    'to approve many deletes is one block of %s that is accepted as it is shown, also when it is shortened',
+    'to allow many deletes is one block of %s that is accepted as it is shown, also when it is shortened',
     async (format) => {
       const old = HOSTILE_NAMES.filter((each) => each !== '' && !/\p{Cs}|\p{M}{31}/u.test(each));
       const names = [...new Set(old.map((each) => each.normalize('NFC')))];
@@ -76,17 +75,17 @@ describe('advice in a report', () => {
       const before = plan({ skills: ['Kept'], observed });
       for (const verbose of format === 'text' ? [true, false] : [false]) {
         const report = renderPlans([before], { format, colour: false, width: 80, verbose });
-        const blocks = [...report.matchAll(/^approvedDeletes:\n(?: {2}[-#].*\n)+/gm)].map(([block]) => block);
+        const blocks = [...report.matchAll(/^allowedDeletes:\n(?: {2}[-#].*\n)+/gm)].map(([block]) => block);
         expect(blocks).toHaveLength(1);
         const { desired, errors } = await loaded(`skills: [Kept]\n${blocks.join('')}`);
         expect(errors).toEqual([]);
-        const approvedDeletes = desired?.approvedDeletes ?? [];
+        const allowedDeletes = desired?.allowedDeletes ?? [];
         const isShort = format === 'text' && !verbose;
-        if (isShort) expect(blocks[0]).toContain(`# … and ${names.length - approvedDeletes.length} more`);
-        else expect(new Set(approvedDeletes.map((each) => each.name))).toEqual(new Set(names));
-        expect(approvedDeletes.length).toBeGreaterThan(9);
-        const after = plan({ skills: ['Kept'], observed, approvedDeletes, policy: UNLIMITED });
-        expect(after.operations).toHaveLength(approvedDeletes.length);
+        if (isShort) expect(blocks[0]).toContain(`# … and ${names.length - allowedDeletes.length} more`);
+        else expect(new Set(allowedDeletes.map((each) => each.name))).toEqual(new Set(names));
+        expect(allowedDeletes.length).toBeGreaterThan(9);
+        const after = plan({ skills: ['Kept'], observed, allowedDeletes, policy: UNLIMITED });
+        expect(after.operations).toHaveLength(allowedDeletes.length);
       }
     },
   );

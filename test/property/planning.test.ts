@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
 import type {
-  ApprovedDelete,
+  AllowedDelete,
   DesiredCatalog,
   DesiredEntry,
   Entry,
@@ -86,14 +86,14 @@ const entryList: fc.Arbitrary<Entry[]> = fc
   )
   .map((items) => items.map((item, index) => entry(item.name, `id${String(index)}`, item.createDate)));
 
-const approvals: fc.Arbitrary<ApprovedDelete[]> = fc.array(
+const allowances: fc.Arbitrary<AllowedDelete[]> = fc.array(
   fc.record({ kind, name: name.map(nameKey), expires: fc.constant('2999-12-31') }),
   { maxLength: 3 },
 );
 
 const desiredCatalog: fc.Arbitrary<DesiredCatalog> = fc.record(
-  { skill: desiredList, role: desiredList, approvedDeletes: approvals },
-  { requiredKeys: ['approvedDeletes'] },
+  { skill: desiredList, role: desiredList, allowedDeletes: allowances },
+  { requiredKeys: ['allowedDeletes'] },
 );
 
 const observedCatalog: fc.Arbitrary<ObservedCatalog> = fc
@@ -254,7 +254,7 @@ describe('every plan', () => {
     );
   });
 
-  it('deletes entries that people have only with `delete: always` or an approval', () => {
+  it('deletes entries that people have only with `delete: always` or an allowance', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, policy, (desired, lists, rules) => {
         for (const { action, kind: of, name: gone, usedBy = [], remoteId = '' } of planOf(
@@ -269,21 +269,21 @@ describe('every plan', () => {
             )
             .map(({ id }) => id);
           expect(usedBy).toEqual(holders.toSorted());
-          const approved = desired.approvedDeletes.some(
-            (approval) => approval.kind === of && nameKey(approval.name) === nameKey(gone),
+          const allowed = desired.allowedDeletes.some(
+            (allowance) => allowance.kind === of && nameKey(allowance.name) === nameKey(gone),
           );
-          if (holders.length > 0 && !approved) expect(rules.delete).toBe('always');
+          if (holders.length > 0 && !allowed) expect(rules.delete).toBe('always');
           expect(rules.delete).not.toBe('never');
         }
       }),
     );
   });
 
-  it('never deletes an entry that people have and whose name is near a desired one, unless it is approved', () => {
+  it('never deletes an entry that people have and whose name is near a desired one, unless it is allowed', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, (desired, lists) => {
-        const unapproved = { ...desired, approvedDeletes: [] };
-        for (const each of planOf(unapproved, lists, UNLIMITED).operations) {
+        const notAllowed = { ...desired, allowedDeletes: [] };
+        for (const each of planOf(notAllowed, lists, UNLIMITED).operations) {
           if (each.action === 'create' || (each.usedBy ?? []).length === 0) continue;
           const near = (desired[each.kind] ?? []).filter(
             (wanted) => nearKey(wanted.name) === nearKey(each.name),
@@ -367,7 +367,7 @@ describe('every plan', () => {
     );
   });
 
-  it('sends all creates before the deletes, except for approved near duplicates that nobody has', () => {
+  it('sends all creates before the deletes, except for allowed near duplicates that nobody has', () => {
     fc.assert(
       fc.property(desiredCatalog, observedCatalog, (desired, lists) => {
         const { operations } = planOf(desired, lists, UNLIMITED);
@@ -376,10 +376,10 @@ describe('every plan', () => {
           .slice(0, Math.max(0, lastCreate))
           .filter(({ action }) => action === 'delete')) {
           expect(early.usedBy).toEqual([]);
-          const approved = desired.approvedDeletes.some(
+          const allowed = desired.allowedDeletes.some(
             (each) => each.kind === early.kind && nameKey(each.name) === nameKey(early.name),
           );
-          expect(approved).toBe(true);
+          expect(allowed).toBe(true);
         }
       }),
     );

@@ -144,7 +144,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     async plan(...args) {
       // An earlier plan matters only where something would be deleted.
       const mayDelete =
-        /approvedDeletes|formerly/.test(written) || sandboxNames().some((name) => !written.includes(name));
+        /allowedDeletes|formerly/.test(written) || sandboxNames().some((name) => !written.includes(name));
       if (!hasLists && mayDelete) await run(['plan']);
       hasLists = true;
       const result = await run(['plan', '--format', 'json', ...args]);

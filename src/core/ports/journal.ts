@@ -1,5 +1,5 @@
 // What a run writes to the journal and reads from it. The adapter is in store/.
-import type { ReleasedEntry } from '../approvals.ts';
+import type { ReleasedEntry } from '../allowed-deletes.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Warning } from '../catalog.ts';
 import type { AccountHistory } from '../history.ts';
 import type { EntryOwner, ListedEntries } from '../identity.ts';
@@ -235,7 +235,7 @@ export interface AppliedRun {
   readonly remoteAccountId: string | null;
   /** Entries that the file names; the run adopts them. */
   readonly named: readonly EntryKey[];
-  /** The entries whose delete an approval in git names; it releases no other entry from now on. */
+  /** The entries whose delete a line of `allowedDeletes` names; it releases no other entry from now on. */
   readonly released: readonly Omit<ReleasedEntry, 'deletedByRun'>[];
   /** The commit that was applied, or null if the configuration has none: the recorded one is cleared. */
   readonly commit: { readonly sha: string; readonly committedAt: string } | null | 'unchanged';

@@ -198,7 +198,7 @@ function settingsOf(wish: Wish, script: Script, sandbox: Sandbox): AccountSettin
     desired: {
       ...(wish.skills === undefined ? {} : { skill: listed(wish.skills) }),
       ...(wish.roles === undefined ? {} : { role: listed(wish.roles) }),
-      approvedDeletes: wish.approved.map((approval) => ({ ...approval, expires: '2999-12-31' })),
+      allowedDeletes: wish.approved.map((approval) => ({ ...approval, expires: '2999-12-31' })),
     },
   };
 }

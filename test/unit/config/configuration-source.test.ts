@@ -144,7 +144,7 @@ describe('reading the configuration again', () => {
       {
         'accounts/a.yaml': account(
           'A',
-          'skills: []\napprovedDeletes: [{ kind: skill, name: Perl, expires: 2026-06-15 }]',
+          'skills: []\nallowedDeletes: [{ kind: skill, name: Perl, expires: 2026-06-15 }]',
         ),
         'accounts/b.yaml': account('B'),
       },

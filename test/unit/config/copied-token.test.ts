@@ -25,7 +25,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   'part of a name': `roles:\n  - my ${TOKEN} x`,
   'a name with escapes': `skills:\n  - "\\x74ok_SECRETsecret+/=77aaBBcc"`,
   'a former name': `skills:\n  - { name: A, formerly: [${TOKEN}] }`,
-  'an approval': `skills: []\napprovedDeletes:\n  - { kind: skill, name: ${TOKEN}, expires: 2999-12-31 }`,
+  'an approval': `skills: []\nallowedDeletes:\n  - { kind: skill, name: ${TOKEN}, expires: 2999-12-31 }`,
   'a protected name': `policy: { protect: [${TOKEN}] }`,
   'a comment': `skills: [A] # ${TOKEN}`,
 };

@@ -102,7 +102,7 @@ skills: # reviewed by Ann
   # ask Ann before you add one
 roles: [Dev,   "Q A"] # short
 policy: {maxDeletes: 5}
-approvedDeletes:
+allowedDeletes:
   # leaves in June
   - { kind: skill, name: Cobol, expires: 2026-12-31 }
   - { kind: skill, name: Fortran, expires: 2026-12-31 }
@@ -137,14 +137,14 @@ skills:
   # ask Ann before you add one
 roles: [ Dev, Lead ] # short
 policy: { maxDeletes: 5 }
-approvedDeletes:
+allowedDeletes:
   # leaves in June
   - { kind: skill, name: Fortran, expires: 2026-12-31 }
 
 # the end
 `);
     expect(notes).toEqual([
-      'the approval to delete the skill “Cobol” is removed, because the file lists it now',
+      'the line of `allowedDeletes` for the skill “Cobol” is removed, because the file lists it now',
     ]);
     expect(await differences(folder, text, names)).toEqual([]);
     expect((await dumped(folder, text, names, { accountId: '42' })).text).toBe(text);

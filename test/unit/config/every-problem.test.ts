@@ -131,17 +131,17 @@ describe('a name that refers to an existing entry', () => {
   const list = NAMES.map((name) => JSON.stringify(name)).join(', ');
   const normal = NAMES.map((name) => name.normalize('NFC'));
 
-  test('can have characters that a desired name must not have, in `formerly`, `approvedDeletes` and `protect`', async () => {
+  test('can have characters that a desired name must not have, in `formerly`, `allowedDeletes` and `protect`', async () => {
     const approvals = NAMES.map(
       (name) => `{ kind: role, name: ${JSON.stringify(name)}, expires: 2999-12-31 }`,
     ).join(', ');
     const { lines, accounts } = await loadAccount(
-      `skills: [{ name: New, formerly: [${list}] }]\nroles: []\napprovedDeletes: [${approvals}]\npolicy: { protect: [${list}] }\n`,
+      `skills: [{ name: New, formerly: [${list}] }]\nroles: []\nallowedDeletes: [${approvals}]\npolicy: { protect: [${list}] }\n`,
     );
     expect(lines).toEqual([]);
     const settings = accounts[0]?.settings;
     expect(settings?.desired.skill).toEqual([{ name: 'New', formerly: normal }]);
-    expect(settings?.desired.approvedDeletes.map(({ name }) => name)).toEqual(normal);
+    expect(settings?.desired.allowedDeletes.map(({ name }) => name)).toEqual(normal);
     expect(settings?.policy.protect).toEqual(normal);
   });
 
@@ -161,7 +161,7 @@ describe('a name that refers to an existing entry', () => {
 
   test('must be text of at most 1,000 characters, and must not be desired', async () => {
     const { lines } = await loadAccount(
-      `skills: [{ name: A, formerly: [1.0, "${'x'.repeat(1001)}", B] }, B]\napprovedDeletes: [{ kind: skill, name: 12, expires: 2999-12-31 }]\n`,
+      `skills: [{ name: A, formerly: [1.0, "${'x'.repeat(1001)}", B] }, B]\nallowedDeletes: [{ kind: skill, name: 12, expires: 2999-12-31 }]\n`,
     );
     expect(lines.map((line) => line.split(' ', 1)[0])).toEqual([
       'accounts/a.yaml:3:32',

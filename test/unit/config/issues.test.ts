@@ -24,7 +24,7 @@ const ACCOUNTS: Cases = {
     '9:11',
     '11:7',
   ),
-  'roles: [A\n  B, { name: C, formerly: [D\n  "E"] }]\nextends: [{ file: c.yaml, except: { roles: [F\n  G] } }]\napprovedDeletes: [{ kind: role, name: H\n  I, expires: 2999-12-31 }]\npolicy: { protect: [J,\n  K\r\n  L] }\nrollout: { after: [&m M\n  N] }':
+  'roles: [A\n  B, { name: C, formerly: [D\n  "E"] }]\nextends: [{ file: c.yaml, except: { roles: [F\n  G] } }]\nallowedDeletes: [{ kind: role, name: H\n  I, expires: 2999-12-31 }]\npolicy: { protect: [J,\n  K\r\n  L] }\nrollout: { after: [&m M\n  N] }':
     joinedAt('3:9', '4:28', '6:45', '8:39', '11:3', '13:23'),
   'skills:\n  - A\n\u00a0\u00a0- B\n \t\u3000\n  -\u202fC': [
     '5:1 error this line is indented with a non-breaking space',
@@ -52,21 +52,21 @@ const ACCOUNTS: Cases = {
   'skills: [{ name: A, formerly: [A] }]': '3:32 error "A" is the entry\'s own name',
   'skills: [{ name: A, formerly: [C] }, { name: B, formerly: [C] }]':
     '3:60 error the skill "C" is also in `formerly` of "A"',
-  'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2999-12-31 }, { kind: skill, name: A, expires: 2999-12-31 }]':
-    '4:87 error the skill "A" is approved twice',
-  'approvedDeletes: [{ kind: role, name: A, expires: 2999-12-31 }]':
-    '3:27 warning the role "A" is approved, but this account file has no roles list',
-  'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2026-06-14 }]':
-    '4:52 warning the approval for the skill "A" expired on 2026-06-14',
-  'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2026-02-30 }]':
-    '4:52 error approvedDeletes[1].expires: this is not a date of the calendar',
-  'skills: []\napprovedDeletes: [{ kind: skill, name: A, expires: 2026 }]':
-    '4:52 error approvedDeletes[1].expires: must be a date such as 2026-12-31',
-  'approvedDeletes: [{ kind: skil, name: A, expires: 2999-12-31 }]':
-    '3:27 error approvedDeletes[1].kind: must be skill or role; did you mean skill?',
-  'approvedDeletes: [{ kind: skill, expires: 2999-12-31 }]': '3:19 error approvedDeletes[1].name: is missing',
-  'skills: []\napprovedDeletes: [{ kind: skill, name: A }]':
-    '4:19 error approvedDeletes[1].expires: is missing; add a date such as 2026-12-31',
+  'skills: []\nallowedDeletes: [{ kind: skill, name: A, expires: 2999-12-31 }, { kind: skill, name: A, expires: 2999-12-31 }]':
+    '4:86 error the skill "A" is in `allowedDeletes` twice',
+  'allowedDeletes: [{ kind: role, name: A, expires: 2999-12-31 }]':
+    '3:26 warning the role "A" is in `allowedDeletes`, but this account file has no roles list',
+  'skills: []\nallowedDeletes: [{ kind: skill, name: A, expires: 2026-06-14 }]':
+    '4:51 warning the line of `allowedDeletes` for the skill "A" expired on 2026-06-14',
+  'skills: []\nallowedDeletes: [{ kind: skill, name: A, expires: 2026-02-30 }]':
+    '4:51 error allowedDeletes[1].expires: this is not a date of the calendar',
+  'skills: []\nallowedDeletes: [{ kind: skill, name: A, expires: 2026 }]':
+    '4:51 error allowedDeletes[1].expires: must be a date such as 2026-12-31',
+  'allowedDeletes: [{ kind: skil, name: A, expires: 2999-12-31 }]':
+    '3:26 error allowedDeletes[1].kind: must be skill or role; did you mean skill?',
+  'allowedDeletes: [{ kind: skill, expires: 2999-12-31 }]': '3:18 error allowedDeletes[1].name: is missing',
+  'skills: []\nallowedDeletes: [{ kind: skill, name: A }]':
+    '4:18 error allowedDeletes[1].expires: is missing; add a date such as 2026-12-31',
   'skills: [TypeScript, typescript]':
     '3:22 warning the skill "typescript" is nearly the same as "TypeScript"',
   'skills: ["a\u200bb"]':

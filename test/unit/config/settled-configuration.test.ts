@@ -185,7 +185,7 @@ describe('new content', () => {
   test('is used at once where only the day has changed', async () => {
     let day = '2026-06-15';
     const { source, write } = await scene(() => day);
-    const approval = 'approvedDeletes: [{ kind: skill, name: Old, expires: 2026-06-15 }]';
+    const approval = 'allowedDeletes: [{ kind: skill, name: Old, expires: 2026-06-15 }]';
     write('accounts/a.yaml', `${ACCOUNT}skills: [A]\n${approval}`);
     expect((await source.readFor('a')).issues).toEqual([]);
     day = '2026-06-16';

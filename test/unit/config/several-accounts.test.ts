@@ -145,7 +145,7 @@ describe('the merge of catalogs and the account', () => {
         { name: 'Z', formerly: [] },
       ],
       role: [],
-      approvedDeletes: [],
+      allowedDeletes: [],
     });
   });
 

@@ -102,7 +102,7 @@ export function wanted(...names: readonly (string | DesiredEntry)[]): DesiredEnt
 export interface Case {
   readonly skills?: readonly (string | DesiredEntry)[];
   readonly roles?: readonly (string | DesiredEntry)[];
-  readonly approvedDeletes?: DesiredCatalog['approvedDeletes'];
+  readonly allowedDeletes?: DesiredCatalog['allowedDeletes'];
   readonly absent?: DesiredCatalog['absent'];
   readonly observed?: Partial<ObservedCatalog>;
   readonly policy?: Partial<Policy>;
@@ -119,7 +119,7 @@ export function plan(of: Case): Plan {
     desired: {
       ...(of.skills === undefined ? {} : { skill: wanted(...of.skills) }),
       ...(of.roles === undefined ? {} : { role: wanted(...of.roles) }),
-      approvedDeletes: of.approvedDeletes ?? [],
+      allowedDeletes: of.allowedDeletes ?? [],
       ...(of.absent === undefined ? {} : { absent: of.absent }),
     },
     policy: { ...POLICY, ...of.policy },

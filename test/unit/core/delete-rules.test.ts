@@ -1,7 +1,7 @@
 // The rules that hold deletes, as a table. What each one holds in a plan is in policy.test.ts, and during a run in
 // recheck.test.ts.
 import { describe, expect, it } from 'vitest';
-import { isOpenApproval } from '../../../src/core/approvals.ts';
+import { isOpen } from '../../../src/core/allowed-deletes.ts';
 import { DELETE_RULES } from '../../../src/core/delete-rules.ts';
 import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { entry, NOW_MS, person, plan, rulesFor } from './builders.ts';
@@ -13,11 +13,11 @@ describe('the table of rules', () => {
   });
 });
 
-describe('an approval', () => {
-  const approval = { kind: 'skill', name: 'Old', expires: '2026-03-10' } as const;
+describe('an allowance', () => {
+  const allowance = { kind: 'skill', name: 'Old', expires: '2026-03-10' } as const;
 
   it('is open up to its last day', () => {
-    const open = (today: string) => isOpenApproval(approval, today);
+    const open = (today: string) => isOpen(allowance, today);
     expect(['2025-12-31', '2026-03-09', '2026-03-10', '2026-03-11', '2027-01-01'].map(open)).toEqual([
       true,
       true,
@@ -32,7 +32,7 @@ describe('an approval', () => {
       skills: ['Kept'],
       observed: { skill: [entry('Kept'), entry('Old'), entry('Unused')], resources: [person('p1', ['Old'])] },
       policy: { unusedForMs: 1000, maxDeletePercent: 100 },
-      approvedDeletes: [approval],
+      allowedDeletes: [allowance],
       history: { lastUsedMs: new Map([['skill:Unused', NOW_MS - 999]] as const) },
     });
     expect(rulesFor(made, 'Old')).toEqual([]);

@@ -139,13 +139,13 @@ describe('of several entries with one name', () => {
 
 describe('the missing names of a file', () => {
   it('are those of managed kinds that no listed or awaited entry has, as name keys', () => {
-    const desired = { skill: wanted('b', 'Cafe\u0301', 'a'), role: wanted('Dev'), approvedDeletes: [] };
+    const desired = { skill: wanted('b', 'Cafe\u0301', 'a'), role: wanted('Dev'), allowedDeletes: [] };
     const awaited = [{ kind: 'skill', remoteId: '1', name: 'b' }] as const;
     const lists = observed({ skill: [entry('a')], role: [entry('a')] });
     expect(missingDesiredNames(desired, lists, { ...HISTORY, awaited })).toEqual([
       { kind: 'skill', name: 'Café' },
       { kind: 'role', name: 'Dev' },
     ]);
-    expect(missingDesiredNames({ approvedDeletes: [] }, observed(), HISTORY)).toEqual([]);
+    expect(missingDesiredNames({ allowedDeletes: [] }, observed(), HISTORY)).toEqual([]);
   });
 });

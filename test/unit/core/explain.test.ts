@@ -36,7 +36,7 @@ const old = { skill: [entry('Kept'), entry('Old')] };
 describe('the explanation of a held change names', () => {
   it.each<[string, Expected]>([
     [
-      'how many people have it, and how to approve the delete',
+      'how many people have it, and how to allow the delete',
       {
         of: { skills: ['Kept'], observed: { ...old, resources: people(2) } },
         reason: ['2 people have it'],
@@ -187,7 +187,7 @@ describe('the explanation of a held change names', () => {
 
 describe('the explanation of a held delete is exactly', () => {
   const kept = { skills: ['Kept'], observed: old };
-  const approval = 'add { kind: skill, name: Old, expires: 2026-03-24 } to approvedDeletes';
+  const allowance = 'add { kind: skill, name: Old, expires: 2026-03-24 } to allowedDeletes';
 
   it.each<[string, Case, { readonly reason: string; readonly release: string }]>([
     [
@@ -198,7 +198,7 @@ describe('the explanation of a held delete is exactly', () => {
       },
       {
         reason: '1 person who had it is missing from the list of resources (m0)',
-        release: `wait until the lists show them again, or until 1970-01-02 00:00:00 UTC; or ${approval}`,
+        release: `wait until the lists show them again, or until 1970-01-02 00:00:00 UTC; or ${allowance}`,
       },
     ],
     [
@@ -210,7 +210,7 @@ describe('the explanation of a held delete is exactly', () => {
       },
       {
         reason: '2 people who had it are listed without the field skillsIds (m0, m1)',
-        release: `wait until the lists show them again, or until 1970-01-02 00:00:00 UTC; or ${approval}`,
+        release: `wait until the lists show them again, or until 1970-01-02 00:00:00 UTC; or ${allowance}`,
       },
     ],
     [

@@ -1,6 +1,6 @@
 // The sentences about one held delete, and the same sentences for a group of deletes.
 import { describe, expect, it } from 'vitest';
-import { approvalLine, sharedExplanation, withoutApproval } from '../../../src/core/held-texts.ts';
+import { allowLine, sharedExplanation, withoutAllowLine } from '../../../src/core/held-texts.ts';
 import { kindNameKey } from '../../../src/core/history.ts';
 import type { HeldChange } from '../../../src/core/plan.ts';
 import { FORBIDDEN_NAMES, LOUD_NAMES, ODD_NAMES } from '../../support/hostile-names.ts';
@@ -12,7 +12,7 @@ const NAMES = [
   'New; name”',
   'x” and 1 person has it',
   '$& $1 $`',
-  ' to approvedDeletes',
+  ' to allowedDeletes',
   ...FORBIDDEN_NAMES,
   ...LOUD_NAMES,
   ...ODD_NAMES,
@@ -30,25 +30,25 @@ function renamed(newName: string, usedBy: number): HeldChange {
   return heldAs(made, 'Old');
 }
 
-const IN_USE = 'remove it from the people who have it; or approve the delete';
+const IN_USE = 'remove it from the people who have it; or allow the delete';
 
 describe('a held delete', () => {
-  it('has the line that approves it, which its release advises to add', () => {
+  it('has the line that allows it, which its release advises to add', () => {
     const observed = { skill: [entry('C#', '7')], resources: [person('p1', ['7'])] };
     const held = heldAs(plan({ skills: ['Kept'], observed }), 'C#');
-    expect(held.approval).toBe('{ kind: skill, name: "C#", expires: 2026-03-24 }');
+    expect(held.allowance).toBe('{ kind: skill, name: "C#", expires: 2026-03-24 }');
     expect(held.release).toBe(
-      `remove it from the people who have it; or add ${held.approval ?? ''} to approvedDeletes`,
+      `remove it from the people who have it; or add ${held.allowance ?? ''} to allowedDeletes`,
     );
-    expect(withoutApproval(held).release).toBe(IN_USE);
-    expect(approvalLine('role', 'Go', '2026-03-10')).toBe('{ kind: role, name: Go, expires: 2026-03-10 }');
+    expect(withoutAllowLine(held).release).toBe(IN_USE);
+    expect(allowLine('role', 'Go', '2026-03-10')).toBe('{ kind: role, name: Go, expires: 2026-03-10 }');
   });
 
   it.each([0, 1, 2])(
     'has the new name of a rename, whatever it is, when %d people have the old one',
     (count) => {
       for (const name of NAMES) expect(renamed(name, count).desiredName, name).toBe(name);
-      expect(renamed('New', count).approval === undefined).toBe(count === 0);
+      expect(renamed('New', count).allowance === undefined).toBe(count === 0);
     },
   );
 
@@ -96,13 +96,13 @@ describe('the explanation that several held deletes share', () => {
       expect(sharedExplanation(heldAs(plan({ skills, observed: lists }), old))).toEqual({
         reason: 'its name is near the desired “…”, and people have it',
         release:
-          'if it is a rename, write the new name as { name: NEW, formerly: [OLD] }; if not, approve the delete',
+          'if it is a rename, write the new name as { name: NEW, formerly: [OLD] }; if not, allow the delete',
       });
       const history = { refusedCreates: new Set(['skill:Old']) };
       expect(sharedExplanation(heldAs(plan({ skills, observed: lists, history }), old))).toEqual({
         reason: 'the service refuses its new name “…” while it exists, and people have it',
         release:
-          'only deleting it first remains, which takes it from them: approve the delete; then assign “…” to them by hand',
+          'only deleting it first remains, which takes it from them: allow the delete; then assign “…” to them by hand',
       });
     }
   });

@@ -69,7 +69,7 @@ describe('a list that lost more than a quarter', () => {
 
   it('is a warning with a code', () => {
     const baseline = baselineOf(observed({ skill: entries(5) }), new Set());
-    expect(suspiciousShrink(baseline, observed(), ['skill'])?.code).toBe('suspicious_shrink');
+    expect(suspiciousShrink(baseline, observed(), ['skill'])?.code).toBe('suspicious_list');
   });
 
   it('is detected by what is missing, not by its length', () => {
@@ -331,7 +331,7 @@ describe('an empty list that should show an entry that rolecall created', () => 
     lists: Partial<ObservedCatalog>,
     { desired = ['New'], neverListed = [created] }: { desired?: string[]; neverListed?: AwaitedEntry[] } = {},
   ) =>
-    implausibleCreates({ skill: wanted(...desired), approvedDeletes: [] }, observed(lists), {
+    implausibleCreates({ skill: wanted(...desired), allowedDeletes: [] }, observed(lists), {
       ...HISTORY,
       neverListed,
     });
@@ -355,7 +355,7 @@ describe('an empty list that should show an entry that rolecall created', () => 
 });
 
 describe('creating a missing name', () => {
-  const desired = { skill: wanted('Go', 'Zig'), approvedDeletes: [] };
+  const desired = { skill: wanted('Go', 'Zig'), allowedDeletes: [] };
   const ann = person('ann', ['s-go']);
   const known = new Map([['skill:s-go', ['Go']]] as const);
   const judge = (now: Partial<ObservedCatalog>, history: Partial<typeof HISTORY>) =>

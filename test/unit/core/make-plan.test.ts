@@ -33,18 +33,18 @@ describe('the order of operations', () => {
     ]);
   });
 
-  it('puts an approved delete of an unused near duplicate before the create', () => {
+  it('puts an allowed delete of an unused near duplicate before the create', () => {
     const nearDuplicate: Case = {
       skills: ['Kept', 'TypeScript'],
       observed: { skill: [entry('Kept'), entry('Typescript'), entry('Alpha')] },
-      approvedDeletes: [{ kind: 'skill', name: 'Typescript', expires: '2999-12-31' }],
+      allowedDeletes: [{ kind: 'skill', name: 'Typescript', expires: '2999-12-31' }],
     };
     expect(steps(plan(nearDuplicate))).toEqual([
       'delete skill Typescript',
       'create skill TypeScript',
       'delete skill Alpha',
     ]);
-    expect(steps(plan({ ...nearDuplicate, approvedDeletes: [] }))).toEqual([
+    expect(steps(plan({ ...nearDuplicate, allowedDeletes: [] }))).toEqual([
       'create skill TypeScript',
       'delete skill Alpha',
       'delete skill Typescript',
@@ -55,17 +55,17 @@ describe('the order of operations', () => {
   it.each([
     ['after the create', 'p', true, [], first.toReversed()],
     ['before a create that the service refused', 'p', true, ['skill:TypeScript'], first],
-    ['nowhere without an approval, and holds the create', 'p', false, ['skill:TypeScript'], []],
+    ['nowhere without an allowance, and holds the create', 'p', false, ['skill:TypeScript'], []],
     ['before a refused create also if nobody has it', null, false, ['skill:TypeScript'], first],
     ['after a create of another kind that was refused', 'p', true, ['role:TypeScript'], first.toReversed()],
-  ])('puts a near duplicate that people have %s', (_, holder, isApproved, refused, expected) => {
+  ])('puts a near duplicate that people have %s', (_, holder, isAllowed, refused, expected) => {
     const made = plan({
       skills: ['TypeScript'],
       observed: {
         skill: [entry('Type script')],
         resources: [person('p', holder === null ? [] : ['Type script'])],
       },
-      approvedDeletes: isApproved ? [{ kind: 'skill', name: 'Type script', expires: '2999-12-31' }] : [],
+      allowedDeletes: isAllowed ? [{ kind: 'skill', name: 'Type script', expires: '2999-12-31' }] : [],
       history: { refusedCreates: new Set(refused) },
     });
     expect(steps(made)).toEqual(expected);
@@ -85,13 +85,13 @@ describe('the operations of both kinds', () => {
 
 describe('the reason of a delete', () => {
   const people = { resources: [person('p', ['Old'])] };
-  const approvedDeletes = [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] as const;
+  const allowedDeletes = [{ kind: 'skill', name: 'Old', expires: '2999-12-31' }] as const;
   const skill = [entry('Kept'), entry('Old')];
 
   it.each<[string, Case, string | undefined]>([
     ['is empty by default', { observed: { skill } }, undefined],
-    ['is an approval that was needed', { observed: { skill, ...people }, approvedDeletes }, 'approved'],
-    ['is not an approval that was not needed', { observed: { skill }, approvedDeletes }, undefined],
+    ['is an allowance that was needed', { observed: { skill, ...people }, allowedDeletes }, 'allowed'],
+    ['is not an allowance that was not needed', { observed: { skill }, allowedDeletes }, undefined],
     [
       'is empty with delete: always',
       { observed: { skill, ...people }, policy: { delete: 'always' } },
@@ -174,13 +174,13 @@ describe('the digest of what was observed', () => {
 });
 
 describe('a guard that blocks', () => {
-  const blocked = { code: 'suspicious_shrink', message: 'much less' };
+  const blocked = { code: 'suspicious_list', message: 'much less' };
 
   it('makes the plan blocked, with all operations and the warning first', () => {
     const made = plan({ ...BASE, input: { blocked } });
     expect(made.status).toBe('blocked');
     expect(made.operations).toEqual(plan(BASE).operations);
-    expect(codes(made)[0]).toBe('suspicious_shrink');
+    expect(codes(made)[0]).toBe('suspicious_list');
   });
 });
 
@@ -199,23 +199,28 @@ describe('warnings', () => {
 
   it.each<[string, Case, string, string]>([
     ['none for an existing entry', existing, '', ''],
-    ['unused for an entry that does not exist', { skills }, 'approval_unused', 'no skill “Old”'],
+    ['unused for an entry that does not exist', { skills }, 'allowed_delete_unused', 'no skill “Old”'],
     ['none on the last day', { ...existing, input: { now: '2026-12-31T23:00:00Z' } }, '', ''],
     [
       'expired after the last day',
       { ...existing, input: { now: '2027-01-01T00:00:00Z' } },
-      'approval_expired',
+      'allowed_delete_expired',
       '2026-12-31',
     ],
-    ['unused for a kind that is not managed', { roles: [] }, 'approval_unused', 'skills are not managed'],
+    [
+      'unused for a kind that is not managed',
+      { roles: [] },
+      'allowed_delete_unused',
+      'skills are not managed',
+    ],
     [
       'unused for an entry of the other kind',
       { skills, roles: ['Old'], observed: { role: [entry('Old')] } },
-      'approval_unused',
+      'allowed_delete_unused',
       'no skill “Old”',
     ],
-  ])('report approvals: %s', (_, of, code, words) => {
-    const made = plan({ ...of, approvedDeletes: [{ kind: 'skill', name: 'Old', expires: '2026-12-31' }] });
+  ])('report allowances: %s', (_, of, code, words) => {
+    const made = plan({ ...of, allowedDeletes: [{ kind: 'skill', name: 'Old', expires: '2026-12-31' }] });
     expect(codes(made)).toEqual(code === '' ? [] : [code]);
     expect(made.warnings[0]?.message ?? '').toContain(words);
   });

@@ -37,9 +37,9 @@ function old(more: Case = {}): Case {
 
 const used = { resources: [person('p1', ['Old'])] };
 const renamed = { name: 'New', formerly: ['Old'] };
-const approval = (name: string, kind: 'skill' | 'role' = 'skill', expires = '2999-12-31') =>
+const allowance = (name: string, kind: 'skill' | 'role' = 'skill', expires = '2999-12-31') =>
   [{ kind, name, expires }] as const;
-const approvedDeletes = approval('Old');
+const allowedDeletes = allowance('Old');
 const missing = {
   missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old', sinceMs: 0 }],
 } as const;
@@ -85,8 +85,8 @@ describe('delete: never | unused | always', () => {
       },
       ['delete role Old'],
     ],
-    'never leaves every entry alone, even if an approval names it': [
-      old({ observed: used, policy: { delete: 'never' }, approvedDeletes }),
+    'never leaves every entry alone, even if an allowance names it': [
+      old({ observed: used, policy: { delete: 'never' }, allowedDeletes }),
       ['skill Old left alone: never_delete'],
     ],
   });
@@ -107,7 +107,7 @@ describe('delete: never | unused | always', () => {
       rules: ['in_use'],
     });
     expect(held.reason).toContain('2 people');
-    expect(held.release).toContain('approvedDeletes');
+    expect(held.release).toContain('allowedDeletes');
   });
 
   it('always deletes an entry that people have, and lists them in the operation', () => {
@@ -184,8 +184,8 @@ describe('ownership: managed', () => {
 
 describe('protect', () => {
   decides({
-    'leaves an entry alone that a glob matches, whatever policy.delete is and even if approved': [
-      old({ observed: used, policy: { ...always, protect: ['O?d'] }, approvedDeletes }),
+    'leaves an entry alone that a glob matches, whatever policy.delete is and even if allowed': [
+      old({ observed: used, policy: { ...always, protect: ['O?d'] }, allowedDeletes }),
       ['skill Old left alone: protected'],
     ],
     'protects an entry with a former name too': [
@@ -211,16 +211,16 @@ describe('duplicates', () => {
       { skills: ['Kept'], observed: { skill }, policy: remove },
       ['delete skill Kept', 'warning: duplicate'],
     ],
-    'in use are kept under remove-unused, even if approved': [
-      { skills: ['Kept'], observed: inUse, policy: remove, approvedDeletes: approval('Kept') },
+    'in use are kept under remove-unused, even if allowed': [
+      { skills: ['Kept'], observed: inUse, policy: remove, allowedDeletes: allowance('Kept') },
       left,
     ],
-    'in use are kept under remove-unused and delete: always, even if approved': [
+    'in use are kept under remove-unused and delete: always, even if allowed': [
       {
         skills: ['Kept'],
         observed: inUse,
         policy: { ...remove, ...always },
-        approvedDeletes: approval('Kept'),
+        allowedDeletes: allowance('Kept'),
       },
       left,
     ],
@@ -319,7 +319,7 @@ describe('suspected renames', () => {
 describe('people who are missing', () => {
   decides({
     'hold the delete of an entry that they had': [old({ history: missing }), heldBy('holders_missing')],
-    'do not hold an approved delete': [old({ history: missing, approvedDeletes }), DELETED],
+    'do not hold an allowed delete': [old({ history: missing, allowedDeletes }), DELETED],
     'hold nothing under delete: always': [old({ history: missing, policy: always }), DELETED],
     'hold a near name under delete: always, because it may be a rename': [
       old({ skills: ['Kept', 'OLD'], history: missing, policy: always }),
@@ -447,49 +447,52 @@ describe('a limit', () => {
   });
 });
 
-describe('approvedDeletes', () => {
+describe('allowedDeletes', () => {
   const until = (expires: string, now?: string): Case =>
     old({
       observed: used,
-      approvedDeletes: approval('Old', 'skill', expires),
+      allowedDeletes: allowance('Old', 'skill', expires),
       ...(now === undefined ? {} : { input: { now } }),
     });
   const cafe = (name: string): Case => ({
     skills: ['Kept'],
     observed: { skill: [entry('Kept'), entry('Cafe\u0301', 'c')], resources: [person('p', ['c'])] },
-    approvedDeletes: approval(name),
+    allowedDeletes: allowance(name),
   });
 
   decides({
     'release a rename whose old name people have': [
-      { skills: [renamed], observed: { skill: [entry('Old'), entry('New')], ...used }, approvedDeletes },
+      { skills: [renamed], observed: { skill: [entry('Old'), entry('New')], ...used }, allowedDeletes },
       DELETED,
     ],
     'release a suspected rename': [
-      { skills: ['OLD'], observed: { skill: [entry('Old'), entry('OLD')], ...used }, approvedDeletes },
+      { skills: ['OLD'], observed: { skill: [entry('Old'), entry('OLD')], ...used }, allowedDeletes },
       [...DELETED, 'warning: near_name'],
     ],
     'do not release an entry of the other kind': [
-      old({ observed: used, approvedDeletes: approval('Old', 'role') }),
-      [...heldBy('in_use'), 'warning: approval_unused'],
+      old({ observed: used, allowedDeletes: allowance('Old', 'role') }),
+      [...heldBy('in_use'), 'warning: allowed_delete_unused'],
     ],
     'match the entry in any Unicode form': [cafe('Caf\u00e9'), ['delete skill Cafe\u0301']],
     'do not match an entry in another case': [
       cafe('caf\u00e9'),
-      ['delete skill Cafe\u0301 held: in_use', 'warning: approval_unused'],
+      ['delete skill Cafe\u0301 held: in_use', 'warning: allowed_delete_unused'],
     ],
     'are valid on their last day': [until('2026-03-10'), DELETED],
     'are valid through the last moment of their last day': [
       until('2026-03-10', '2026-03-10T23:59:59.999Z'),
       DELETED,
     ],
-    'expire after their last day': [until('2026-03-09'), [...heldBy('in_use'), 'warning: approval_expired']],
+    'expire after their last day': [
+      until('2026-03-09'),
+      [...heldBy('in_use'), 'warning: allowed_delete_expired'],
+    ],
   });
 
   it('are the reason of the operation that they release', () => {
-    const made = plan(old({ observed: used, approvedDeletes }));
+    const made = plan(old({ observed: used, allowedDeletes }));
     expect(made.operations).toMatchObject([
-      { name: 'Old', usedBy: ['p1'], reason: 'approved in approvedDeletes' },
+      { name: 'Old', usedBy: ['p1'], reason: 'allowed in allowedDeletes' },
     ]);
   });
 
@@ -497,7 +500,7 @@ describe('approvedDeletes', () => {
     ['empty_catalog', { skills: [], observed: { skill: [entry('Old')], ...used } }],
     ['max_deletes', old({ observed: used, policy: { maxDeletes: 0 } })],
     ['max_deletes_per_day', old({ observed: used, policy: { maxDeletesPerDay: 0 } })],
-    ['stale_source', old({ observed: used, input: { source: 'older' } })],
+    ['source', old({ observed: used, input: { source: 'older' } })],
     ['freeze', old({ observed: used, input: { frozen } })],
     ['flapping', old({ observed: used, history: { flappingDeletes: new Map([['skill:Old', 0]]) } })],
     [
@@ -516,7 +519,7 @@ describe('approvedDeletes', () => {
       },
     ],
   ])('never release %s', (rule, of) => {
-    expect(rulesFor(plan({ ...of, approvedDeletes }), 'Old')).toEqual([rule]);
+    expect(rulesFor(plan({ ...of, allowedDeletes }), 'Old')).toEqual([rule]);
   });
 });
 
@@ -539,7 +542,7 @@ describe('an entry that is left alone', () => {
         rollout: null,
         uncommitted: [],
         staleSource: false,
-        approvals: [],
+        allowances: [],
         unknownHolders: new Map(),
         acceptNoHistory: false,
       });
@@ -551,38 +554,38 @@ describe('an entry that is left alone', () => {
   );
 });
 
-describe('an approval of a name that several entries have', () => {
+describe('an allowance of a name that several entries have', () => {
   const twice = { skill: [entry('Kept'), entry('Old', '1'), entry('Old', '2')] };
 
   it.each([
-    ['unused', approvedDeletes],
+    ['unused', allowedDeletes],
     ['unused', []],
-    ['always', approvedDeletes],
-  ] as const)('releases none that people have, with delete: %s and the approvals %j', (mode, approvals) => {
+    ['always', allowedDeletes],
+  ] as const)('releases none that people have, with delete: %s and the allowances %j', (mode, allowances) => {
     const resources = [person('p', ['1', '2'])];
     const skills = mode === 'always' ? [{ name: 'Kept', formerly: ['Old'] }] : ['Kept'];
     const made = plan({
       skills,
-      approvedDeletes: approvals,
+      allowedDeletes: allowances,
       policy: { delete: mode },
       observed: { ...twice, resources },
     });
     expect([steps(made), made.held.map(({ remoteId }) => remoteId)]).toEqual([[], ['1', '2']]);
     for (const { reason, release } of made.held) {
-      expect(reason).toContain('2 skills have this name, and an approval may release only one');
+      expect(reason).toContain('2 skills have this name, and a line of allowedDeletes may release only one');
       expect(release).toContain('delete by hand all but one of the 2 skills “Old”');
-      expect(release).not.toContain('approvedDeletes');
+      expect(release).not.toContain('to allowedDeletes');
     }
-    if (approvals.length === 0) return expect(made.warnings).toEqual([]);
-    expect(made.warnings).toMatchObject([{ code: 'approval_ambiguous', kind: 'skill', name: 'Old' }]);
+    if (allowances.length === 0) return expect(made.warnings).toEqual([]);
+    expect(made.warnings).toMatchObject([{ code: 'allowed_delete_ambiguous', kind: 'skill', name: 'Old' }]);
     expect(made.warnings[0]?.message).toContain('names 2 entries (1, 2)');
     return undefined;
   });
 
-  it('holds the one that people have, and the unused one needs no approval', () => {
+  it('holds the one that people have, and the unused one needs no allowance', () => {
     const made = plan({
       skills: ['Kept'],
-      approvedDeletes,
+      allowedDeletes,
       observed: { ...twice, resources: [person('p', ['1'])] },
     });
     expect(made.operations).toMatchObject([{ action: 'delete', remoteId: '2' }]);
@@ -592,9 +595,9 @@ describe('an approval of a name that several entries have', () => {
   it('counts the entries of its kind only', () => {
     const resources = [person('p', ['1'], 'Old')];
     const one = { skill: [entry('Kept'), entry('Old', '1')], role: [entry('Old')], resources };
-    const made = plan({ skills: ['Kept'], roles: ['R'], approvedDeletes, observed: one });
+    const made = plan({ skills: ['Kept'], roles: ['R'], allowedDeletes, observed: one });
     expect(steps(made)).toContain('delete skill Old');
-    expect(codes(made)).not.toContain('approval_ambiguous');
+    expect(codes(made)).not.toContain('allowed_delete_ambiguous');
   });
 });
 
@@ -602,7 +605,7 @@ describe('the other guards:', () => {
   const source = (age: 'older' | 'unknown' | 'diverged' | 'current', acceptOlderSource = false): Case =>
     old({ skills: ['Kept', 'New'], input: { source: age, acceptOlderSource } });
   const done = ['create skill New', ...DELETED];
-  const stale = ['create skill New', ...heldBy('stale_source')];
+  const stale = ['create skill New', ...heldBy('source')];
   const noHistory = { hasSnapshot: false };
   const nobody = { allowNoPeople: false };
   const unknown = 'warning: unknown_holders';
@@ -618,7 +621,7 @@ describe('the other guards:', () => {
     ],
     'a stale source that creates nothing is no warning': [
       old({ input: { source: 'older' } }),
-      heldBy('stale_source'),
+      heldBy('source'),
     ],
     'a stale source that is accepted and creates nothing is a warning': [
       old({ input: { source: 'older', acceptOlderSource: true } }),
@@ -634,11 +637,11 @@ describe('the other guards:', () => {
     ],
     'files that are not committed hold creates and deletes': [
       old({ skills: ['Kept', 'New'], input: { uncommitted: ['a.yaml'], acceptOlderSource: true } }),
-      ['create skill New held: stale_source', ...heldBy('stale_source')],
+      ['create skill New held: source', ...heldBy('source')],
     ],
     'files of which nobody knows whether they are committed hold the same': [
       old({ skills: ['Kept', 'New'], input: { uncommitted: null } }),
-      ['create skill New held: stale_source', ...heldBy('stale_source')],
+      ['create skill New held: source', ...heldBy('source')],
     ],
     'a current source is no warning, accepted or not': [source('current', true), done],
     'a source on another branch holds nothing, and is a warning': [
@@ -668,8 +671,8 @@ describe('the other guards:', () => {
       old({ history: noHistory, input: { acceptNoHistory: true } }),
       [...DELETED, 'warning: no_history'],
     ],
-    'an approved delete is held without earlier lists and when no people are listed': [
-      old({ history: noHistory, policy: nobody, approvedDeletes }),
+    'an allowed delete is held without earlier lists and when no people are listed': [
+      old({ history: noHistory, policy: nobody, allowedDeletes }),
       [...heldBy('no_history', 'no_people'), 'warning: no_history', unknown],
     ],
     'a list without people holds deletes, with history too': [
@@ -738,14 +741,7 @@ describe('several rules at once', () => {
       input: { source: 'older', frozen },
     });
     const { rules, reason, release } = heldAs(made, 'Old');
-    expect(rules).toEqual([
-      'in_use',
-      'empty_catalog',
-      'stale_source',
-      'flapping',
-      'holders_missing',
-      'freeze',
-    ]);
+    expect(rules).toEqual(['in_use', 'empty_catalog', 'source', 'flapping', 'holders_missing', 'freeze']);
     expect(rules).toEqual(HOLD_RULES.filter((rule) => rules.includes(rule)));
     const reasons = [
       '1 person has it',

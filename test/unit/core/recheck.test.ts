@@ -30,7 +30,7 @@ function recheckedOld(
   const skill = [...wanted('Kept', ...alsoDesired), { name: 'New', formerly }];
   return recheckDelete(
     { action: 'delete', kind: 'skill', name: 'Old', remoteId: 'Old', usedBy },
-    findingsOf({ skill, approvedDeletes: [] }, now, { history: HISTORY, planned: PLANNED }),
+    findingsOf({ skill, allowedDeletes: [] }, now, { history: HISTORY, planned: PLANNED }),
     {
       policy: { ...POLICY, allowNoPeople: false, ...policy },
       answeredFor: undefined,
@@ -72,13 +72,17 @@ describe('a recheck of a delete', () => {
       null,
     ],
     [
-      'holds it when people have the entry and the approval has expired',
+      'holds it when people have the entry and the allowance has expired',
       { lists: { resources: [person('p1', ['Old'])] }, usedBy: ['p1'], run: { hasExpired: true } },
       'in_use',
     ],
-    ['allows it when the approval has expired and nobody has the entry', { run: { hasExpired: true } }, null],
     [
-      'holds it when the approval has expired and people who are missing from the lists had the entry',
+      'allows it when the allowance has expired and nobody has the entry',
+      { run: { hasExpired: true } },
+      null,
+    ],
+    [
+      'holds it when the allowance has expired and people who are missing from the lists had the entry',
       { run: { hasExpired: true, hadMissingHolders: true } },
       'holders_missing',
     ],
@@ -107,7 +111,7 @@ describe('a recheck of a delete', () => {
     const result = recheckDelete(
       { action: 'delete', kind: 'skill', name: 'Kept', remoteId: 'second', usedBy: [] },
       findingsOf(
-        { skill: wanted('Kept'), approvedDeletes: [] },
+        { skill: wanted('Kept'), allowedDeletes: [] },
         observed({ skill: [entry('Kept', 'second')], resources: [person('p1')] }),
         { history: HISTORY, planned: PLANNED },
       ),
@@ -135,7 +139,7 @@ describe('a recheck of a delete', () => {
     const result = recheckDelete(
       { action: 'delete', kind: 'skill', name: 'Old', remoteId: 'Old', usedBy: [] },
       findingsOf(
-        { skill: wanted('OLD'), approvedDeletes: [] },
+        { skill: wanted('OLD'), allowedDeletes: [] },
         observed({ skill: [entry('OLD'), entry('Old')], resources: [] }),
         { history: HISTORY, planned: PLANNED },
       ),

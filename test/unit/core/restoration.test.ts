@@ -13,7 +13,7 @@ function deleted(operations: readonly Partial<OperationRecord>[], facts: Partial
     detail,
     people: [],
     later: null,
-    desired: { skill: [], role: [], approvedDeletes: [] },
+    desired: { skill: [], role: [], allowedDeletes: [] },
     ...facts,
   });
 }
@@ -64,7 +64,7 @@ it('a restoration asks for each name once, quoted as YAML needs it, and leaves o
       // The file manages no roles: a list with this one alone would delete all others.
       desired: {
         skill: wanted('Named', { name: 'Rust', formerly: ['C #'] }),
-        approvedDeletes: [{ kind: 'skill', name: '1.0', expires: '2999-12-31' }],
+        allowedDeletes: [{ kind: 'skill', name: '1.0', expires: '2999-12-31' }],
       },
     },
   );
@@ -73,7 +73,7 @@ it('a restoration asks for each name once, quoted as YAML needs it, and leaves o
     ['Perl', 'other', 'none'],
     ['Perl', 'other', 'none'],
     ['C #', null, 'formerly'],
-    ['1.0', null, 'approved'],
+    ['1.0', null, 'allowed'],
     [' lead', null, 'none'],
     ['Named', null, 'desired'],
     ['Survived', 'same', 'none'],

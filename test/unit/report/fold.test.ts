@@ -176,9 +176,9 @@ it('plans that affect people come first, the most affected on top, then problems
   expect(JSON.parse(renderPlans(plans, { ...WIDE, format: 'json' }))).toEqual(plans);
 });
 
-it('the lines that approve deletes name the file of each account, which has the key once', () => {
-  const approval = '{ kind: skill, name: Perl, expires: 2026-12-06 }';
-  const held = [hold('Perl', { usedBy: ['r1'], approval })];
+it('the lines that allow deletes name the file of each account, which has the key once', () => {
+  const allowance = '{ kind: skill, name: Perl, expires: 2026-12-06 }';
+  const held = [hold('Perl', { usedBy: ['r1'], allowance })];
   const text = renderPlans(
     fleet(3, (index) => equalPlan(index, { held })),
     WIDE,
@@ -186,7 +186,7 @@ it('the lines that approve deletes name the file of each account, which has the 
   expect(text.match(/paste its line into eu-\d\.yaml/g)).toEqual(
     fleet(3, (index) => `paste its line into ${nameOf(index)}.yaml`),
   );
-  expect(text.match(/^approvedDeletes:$/gm)).toHaveLength(3);
+  expect(text.match(/^allowedDeletes:$/gm)).toHaveLength(3);
 });
 
 describe('the plans that apply prints one by one', () => {

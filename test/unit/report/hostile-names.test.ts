@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
-import { approvalLine, explainSuspectedRename } from '../../../src/core/held-texts.ts';
+import { allowLine, explainSuspectedRename } from '../../../src/core/held-texts.ts';
 import { renderRuns } from '../../../src/report/list-reports.ts';
 import { renderIssues } from '../../../src/report/check-reports.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
@@ -43,9 +43,9 @@ function hostilePlan(text: string): Plan {
       hold(text, {
         usedBy: [text],
         rules: ['suspected_rename'],
-        ...explainSuspectedRename({ name: text, usedBy: [text], approve: text }, text),
+        ...explainSuspectedRename({ name: text, usedBy: [text], allow: text }, text),
         desiredName: text,
-        approval: approvalLine('skill', text, '2026-12-06'),
+        allowance: allowLine('skill', text, '2026-12-06'),
       }),
     ],
     leftAlone: [{ kind: 'role', name: text, remoteId: text, rule: 'duplicate' }],
@@ -145,7 +145,7 @@ describe('a hostile name', () => {
         expect(report.replaceAll('\n', '').replace(EMOJI_JOINER, '')).not.toMatch(INVISIBLE);
         // The page interprets the text outside of code spans and `<code>` elements.
         const live = report
-          .replace(/^```yaml\napprovedDeletes:\n(?: {2}- .*\n)+```$/gm, '')
+          .replace(/^```yaml\nallowedDeletes:\n(?: {2}- .*\n)+```$/gm, '')
           .replace(/`[^`\n]*`/g, '')
           .replace(/<code>[^<\n]*<\/code>/g, '')
           .replace(/\]\(<https:\/\/(?:r\.io|github\.com\/a\/b)\/[^<>`|\\\s]*>\)/g, ']');

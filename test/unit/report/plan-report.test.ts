@@ -1,7 +1,7 @@
 // The reports of plans.
 import { describe, expect, it } from 'vitest';
 import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
-import { approvalLine } from '../../../src/core/held-texts.ts';
+import { allowLine } from '../../../src/core/held-texts.ts';
 import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import {
   create,
@@ -155,7 +155,7 @@ describe('plans as text', () => {
     expect(text).toContain('    in_use: People have it. (1)\n');
     expect(text).toContain('- skill  Perl  47 people have it');
     expect(text).toMatch(/\n {10}res-0001, .*\n +.*res-0010 … and 37 more\n/);
-    expect(text).toContain('Release  Remove it from them, or approve the delete under approvedDeletes.');
+    expect(text).toContain('Release  Remove it from them, or allow the delete under allowedDeletes.');
   });
 
   it('cut a long list after complete rows and count the rest', () => {
@@ -198,12 +198,12 @@ describe('plans as text', () => {
     const plan = makePlan({
       status: 'blocked',
       operations: [create('A')],
-      warnings: [{ code: 'suspicious_shrink', message }],
+      warnings: [{ code: 'suspicious_list', message }],
     });
     const lines = linesOf(renderPlans([plan], TEXT));
     expect(lines.slice(2, 5)).toEqual([
       'acme-eu: blocked, nothing will be written: 1 to create, 0 to delete, 0 held',
-      '  Nothing will be written (suspicious_shrink):',
+      '  Nothing will be written (suspicious_list):',
       `  ${message}`,
     ]);
     expect(lines.filter((line) => line.includes(message))).toHaveLength(1);
@@ -285,7 +285,7 @@ const UNLIMITED_DELETES = { maxDeletes: 9999, maxDeletesPerDay: 9999, maxDeleteP
 describe('held changes', () => {
   it('share one reason and one release, whatever their names and people', () => {
     const text = renderPlans([plannedHolds(['Perl', '1 person has it; or “x”', 'Ada', 'to approve'])], TEXT);
-    expect(text.match(/remove it from the people who have it; or approve the delete/g)).toHaveLength(1);
+    expect(text.match(/remove it from the people who have it; or allow the delete/g)).toHaveLength(1);
     expect(text.match(/in_use: people have it \(4\)/g)).toHaveLength(1);
   });
 
@@ -301,11 +301,11 @@ describe('held changes', () => {
     const held = ['p1', 'p2', 'a1', 'e1', 'e2'].map((remoteId) => {
       const names = { p1: 'Perl', p2: 'Perl', a1: 'Ada', e1: 'Caf\u00e9', e2: 'Cafe\u0301' };
       const name = names[remoteId as keyof typeof names];
-      return hold(name, { remoteId, approval: approvalLine('skill', name, '2026-12-06') });
+      return hold(name, { remoteId, allowance: allowLine('skill', name, '2026-12-06') });
     });
     const text = renderPlans([makePlan({ held })], TEXT);
     expect(text).toMatch(/Ada +nobody.*\n.*e2.*\n.*e1.*\n.*Perl +p1 {2}nobody.*\n.*Perl +p2 {2}nobody/);
-    // The approval of a name is for all of its entries, and a list that names it twice is refused.
+    // The allowance of a name is for all of its entries, and a list that names it twice is refused.
     expect(text.match(/name: Perl, expires/g)).toHaveLength(1);
     expect(text.match(/name: .*Caf.*, expires/g)).toHaveLength(1);
   });
@@ -315,16 +315,16 @@ it.each([
   ['text', WIDE],
   ['markdown', MARKDOWN],
   ['html', { ...WIDE, format: 'html' as const }],
-])('a plan as %s offers all approvals in one block, since a file contains the key once', (_, options) => {
-  const approval = (name: string): string => approvalLine('skill', name, '2026-12-06');
+])('a plan as %s offers all allowances in one block, since a file contains the key once', (_, options) => {
+  const allowance = (name: string): string => allowLine('skill', name, '2026-12-06');
   const held = [
-    hold('Perl', { approval: approval('Perl') }),
-    hold('Cobol', { rules: ['in_use', 'holders_missing'], approval: approval('Cobol') }),
-    hold('K8s', { rules: ['in_use', 'rename'], approval: approval('K8s') }),
+    hold('Perl', { allowance: allowance('Perl') }),
+    hold('Cobol', { rules: ['in_use', 'holders_missing'], allowance: allowance('Cobol') }),
+    hold('K8s', { rules: ['in_use', 'rename'], allowance: allowance('K8s') }),
   ];
   const report = renderPlans([makePlan({ held })], options);
-  const [, block = ''] = /approvedDeletes:\n((?: {2}- .*\n?)+)/.exec(report) ?? [];
-  expect(report.match(/approvedDeletes:$/gm)).toHaveLength(1);
+  const [, block = ''] = /allowedDeletes:\n((?: {2}- .*\n?)+)/.exec(report) ?? [];
+  expect(report.match(/allowedDeletes:$/gm)).toHaveLength(1);
   expect(block.trim().split('\n')).toHaveLength(3);
 });
 
@@ -428,13 +428,13 @@ it.each([
   expect(renderPlans([plan], { ...TEXT, format })).not.toContain('://');
 });
 
-it('the lines that approve a delete name the file of the account, relative to the working directory', () => {
-  const held = [hold('Perl', { approval: '{ kind: skill, name: Perl, expires: 2026-12-31 }' })];
+it('the lines that allow a delete name the file of the account, relative to the working directory', () => {
+  const held = [hold('Perl', { allowance: '{ kind: skill, name: Perl, expires: 2026-12-31 }' })];
   const files = new Map([['acme-eu', 'config/teams/acme-eu.yml']]);
   const texts = [
     renderPlans([makePlan({ held })], { ...TEXT, files }),
     renderPlans([makePlan({ held })], TEXT),
   ];
-  expect(texts[0]).toContain('paste its line into config/teams/acme-eu.yml (below approvedDeletes');
-  expect(texts[1]).toContain('paste its line into acme-eu.yaml (below approvedDeletes');
+  expect(texts[0]).toContain('paste its line into config/teams/acme-eu.yml (below allowedDeletes');
+  expect(texts[1]).toContain('paste its line into acme-eu.yaml (below allowedDeletes');
 });

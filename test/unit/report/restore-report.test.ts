@@ -12,7 +12,7 @@ it.each<[Partial<DeletedEntry>, string]>([
     { inFile: 'formerly' },
     'a.yaml names it under formerly: remove it there, and wherever else it names it, otherwise the file is invalid',
   ],
-  [{ inFile: 'approved' }, 'a.yaml names it under approvedDeletes: remove it there'],
+  [{ inFile: 'allowed' }, 'a.yaml names it under allowedDeletes: remove it there'],
   [{ inFile: 'unmanaged' }, 'a.yaml does not manage this kind'],
   [{ inFile: null }, 'the account file is invalid or missing'],
   [{ problem: 'it is odd; quote it' }, 'rolecall cannot create it: it is odd\n'],

@@ -42,7 +42,7 @@ describe('the next command of a run', () => {
   it('fits a dry run, lists that look incomplete, and a report of `apply`', () => {
     const planned = renderRun(report({ status: 'planned', mode: 'plan', planDigest: 'sha256:ab' }), TEXT);
     expect(planned).toContain('Next: rolecall apply acme-eu');
-    const shrunk = renderRun(report({ status: 'blocked', errorCode: 'suspicious_shrink', error: 'x' }), TEXT);
+    const shrunk = renderRun(report({ status: 'blocked', errorCode: 'suspicious_list', error: 'x' }), TEXT);
     expect(shrunk).toContain('rolecall apply acme-eu --accept-shrink');
     const other = renderRun(report({ status: 'blocked', errorCode: 'freeze', error: 'x' }), TEXT);
     expect(other).not.toContain('--accept-shrink');
@@ -277,10 +277,10 @@ describe('a run as text', () => {
 
   it('shows the message of the guard that blocked it once, and its other warnings', () => {
     const warnings = ['45 of 60 are missing', '9 of 30 are missing'].map((message) => ({
-      code: 'suspicious_shrink',
+      code: 'suspicious_list',
       message,
     }));
-    const run = { status: 'blocked', errorCode: 'suspicious_shrink', error: '45 of 60 are missing' } as const;
+    const run = { status: 'blocked', errorCode: 'suspicious_list', error: '45 of 60 are missing' } as const;
     const text = renderRun(report(run, { warnings }), TEXT);
     expect(text.match(/45 of 60/g)).toHaveLength(1);
     expect(text).toContain('9 of 30 are missing');

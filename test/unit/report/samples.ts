@@ -58,7 +58,7 @@ export function hold(name: string, parts: Partial<HeldChange> = {}): HeldChange 
     usedBy: [],
     rules: ['in_use'],
     reason: 'People have it.',
-    release: 'Remove it from them, or approve the delete under approvedDeletes.',
+    release: 'Remove it from them, or allow the delete under allowedDeletes.',
     ...parts,
   };
 }
@@ -80,7 +80,7 @@ export const MIXED = makePlan({
     hold('Perl', {
       usedBy: resourceIds(47),
       reason: '47 people have it.',
-      release: 'It is deleted when nobody has it; or approve it under approvedDeletes.',
+      release: 'It is deleted when nobody has it; or allow it under allowedDeletes.',
     }),
     hold('K8s', {
       usedBy: ['res-0007'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NumberedOperation } from '../../../src/run/apply-context.ts';
 import { conclude } from '../../../src/run/apply-context.ts';
 import { applyDeletes } from '../../../src/run/apply-deletes.ts';
-import type { ApprovedDelete, DesiredEntry, ObservedCatalog } from '../../../src/core/catalog.ts';
+import type { AllowedDelete, DesiredEntry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ServiceWriter, DeleteOutcome, MayStart } from '../../../src/core/ports/service.ts';
 import type { ApiSettings } from '../../../src/core/settings.ts';
@@ -29,7 +29,7 @@ interface Setup {
   readonly operations?: readonly NumberedOperation[];
   readonly planned?: Partial<ObservedCatalog>;
   readonly desired?: readonly DesiredEntry[];
-  readonly approved?: readonly ApprovedDelete[];
+  readonly approved?: readonly AllowedDelete[];
   readonly history?: BareParts['history'];
 }
 
@@ -37,7 +37,7 @@ interface Setup {
 function setUp(of: Setup = {}) {
   const clock = new QuickClock();
   const request = {
-    ...bareRequest({ skill: of.desired ?? wanted('Kept'), approvedDeletes: of.approved ?? [] }),
+    ...bareRequest({ skill: of.desired ?? wanted('Kept'), allowedDeletes: of.approved ?? [] }),
     api: { ...API, concurrency: 1, ...of.api },
   };
   const start = of.lists ?? { skill: ['A', 'B', 'C'].map((name) => entry(name)) };

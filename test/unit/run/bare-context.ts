@@ -52,7 +52,7 @@ export function bareRequest(
     settings: {
       ...accountAt('http://127.0.0.1:1', 'acme'),
       policy: { ...POLICY, ...policy },
-      desired: { approvedDeletes: [], ...desired },
+      desired: { allowedDeletes: [], ...desired },
     },
     api: API,
     commit: null,

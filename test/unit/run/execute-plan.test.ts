@@ -101,8 +101,8 @@ describe('a create that is refused because of a near name', () => {
   it('is sent after the delete of that entry when the delete is approved', async () => {
     const run = bareRun({ skill: [listed('typescript'), listed('Old')], ...roles });
     const request = requestFor(['TypeScript']);
-    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript', expires: '2999-12-31' }];
-    const desired = { ...request.settings.desired, approvedDeletes };
+    const allowedDeletes = [{ kind: 'skill' as const, name: 'typescript', expires: '2999-12-31' }];
+    const desired = { ...request.settings.desired, allowedDeletes };
     await run.apply({ ...request, settings: { ...request.settings, desired } });
     expect(run.sent).toEqual(['DELETE skill typescript', 'POST skill TypeScript', 'DELETE skill Old']);
     expect(run.recorded.results.map(({ seq, status, attempts }) => [seq, status, attempts])).toEqual([
@@ -115,8 +115,8 @@ describe('a create that is refused because of a near name', () => {
   it('is sent before the delete while the account is not confirmed', async () => {
     const run = bareRun({ skill: skills('typescript') });
     const request = requestFor(['TypeScript']);
-    const approvedDeletes = [{ kind: 'skill' as const, name: 'typescript', expires: '2999-12-31' }];
-    const desired = { ...request.settings.desired, approvedDeletes };
+    const allowedDeletes = [{ kind: 'skill' as const, name: 'typescript', expires: '2999-12-31' }];
+    const desired = { ...request.settings.desired, allowedDeletes };
     await run.apply({ ...request, settings: { ...request.settings, desired } });
     expect(run.sent).toEqual(['POST skill TypeScript', 'DELETE skill typescript']);
   });

@@ -204,7 +204,7 @@ describe('a delete', () => {
 });
 
 describe('a create that a service with unique names refuses because of a near name', () => {
-  const approvedDeletes = [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }] as const;
+  const allowedDeletes = [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }] as const;
   const staged = (skills: readonly string[]) =>
     stage({
       seed: { ...SEED, skills: ['typescript'], resources: [{ id: 'p1', skills }, { id: 'p2' }] },
@@ -213,7 +213,7 @@ describe('a create that a service with unique names refuses because of a near na
   const wish: Wish = { skills: [{ name: 'TypeScript', formerly: ['typescript'] }] };
 
   it.each([
-    ['people have it and its delete is approved', ['typescript'], { ...wish, approvedDeletes }],
+    ['people have it and its delete is approved', ['typescript'], { ...wish, allowedDeletes }],
     ['nobody has it', [], wish],
   ])('succeeds in the next run, however late, after the old entry, if %s', async (_, skills, next) => {
     const on = await staged(skills);
@@ -234,9 +234,9 @@ describe('a create that a service with unique names refuses because of a near na
 
   it('is sent again by the next run if it fails after the delete, and the failure names the delete', async () => {
     const on = await staged(['typescript']);
-    await on.apply({ ...wish, approvedDeletes });
+    await on.apply({ ...wish, allowedDeletes });
     on.sandbox.setFaults([{ match: { method: 'POST' }, do: { type: 'status', status: 422 } }]);
-    expect((await on.apply({ ...wish, approvedDeletes })).status).toBe('partial');
+    expect((await on.apply({ ...wish, allowedDeletes })).status).toBe('partial');
     expect(on.rows('select reason from operations where http_status = 422')).toMatchObject([
       {
         reason: expect.stringContaining('“typescript” was deleted first; the next run creates “TypeScript”'),
@@ -248,10 +248,10 @@ describe('a create that a service with unique names refuses because of a near na
 
   it('keeps an old entry that one more person was given since the plan, although its delete is approved', async () => {
     const on = await staged(['typescript']);
-    await on.apply({ ...wish, approvedDeletes });
+    await on.apply({ ...wish, allowedDeletes });
     const [old] = on.sandbox.state('acme').skills;
     const onPlan = () => void on.sandbox.assign('acme', 'p2', old?.id ?? '');
-    const made = await on.apply({ ...wish, approvedDeletes, options: { onPlan } });
+    const made = await on.apply({ ...wish, allowedDeletes, options: { onPlan } });
     expect([made.status, on.skills()]).toEqual(['partial', ['typescript']]);
     expect(operations(on)[0]).toMatchObject({ action: 'delete', status: 'held', rule: 'in_use' });
   });

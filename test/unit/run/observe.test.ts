@@ -153,7 +153,7 @@ describe('names that are garbled', () => {
     const { observation, readings } = await observing({ lastGood }, lists);
     expect([readings, observation.implausible?.code]).toEqual([
       2,
-      isSuspicious ? 'suspicious_shrink' : undefined,
+      isSuspicious ? 'suspicious_list' : undefined,
     ]);
     if (!isSuspicious) expect(observation.observed.skill.map(({ name }) => name)).toContain('Rust');
   });
@@ -324,11 +324,7 @@ describe('an account that a command reads', () => {
   });
 
   it.each<[string, Reading, string | undefined]>([
-    [
-      'two readings are empty',
-      { lists: [{}], lastGood: skills('A', 'B', 'C', 'D', 'E') },
-      'suspicious_shrink',
-    ],
+    ['two readings are empty', { lists: [{}], lastGood: skills('A', 'B', 'C', 'D', 'E') }, 'suspicious_list'],
     ['people have what no list shows', { lists: [{ resources: [person('p', ['Go'])] }] }, 'suspicious_list'],
     ['one reading is empty', { lists: [{}, skills('A')], lastGood: skills('A') }, undefined],
   ])('has lists that are implausible, or not, when %s', async (_, before, code) => {

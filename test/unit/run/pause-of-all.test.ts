@@ -155,10 +155,10 @@ describe('a run that is under way when all accounts are paused', () => {
 
   it('completes its creates also when a delete that precedes them was stopped', async () => {
     const seed = { ...SEED, skills: ['Kept', 'new 0', 'new 1', 'new 2'] };
-    const approvedDeletes = [0, 1, 2].map(
+    const allowedDeletes = [0, 1, 2].map(
       (at) => ({ kind: 'skill', name: `new ${at}`, expires: '2999-12-31' }) as const,
     );
-    const wish = { skills: ['Kept', ...MANY.slice(0, 3)], approvedDeletes };
+    const wish = { skills: ['Kept', ...MANY.slice(0, 3)], allowedDeletes };
     const { counts } = await pausedMeanwhile(wish, { onlyDeletes: true }, { seed, api: { concurrency: 1 } });
     expect(counts).toMatchObject({ 'create done': 3, 'delete skipped': expect.any(Number) as number });
   });

@@ -127,7 +127,7 @@ describe('the source', () => {
   ])('is judged by its commit: %s', async (_, of, source, comparisons) => {
     const made = await planned(of);
     const isHeld = source === 'older' || source === 'unknown';
-    expect(rules(made)).toEqual(isHeld ? [['stale_source']] : []);
+    expect(rules(made)).toEqual(isHeld ? [['source']] : []);
     expect(codes(made)).toEqual(source === 'diverged' || source === 'unknown' ? [`${source}_source`] : []);
     expect([made.compared, made.sourceAccepted]).toEqual([
       Array.from({ length: comparisons }, () => 'a to b'),
@@ -148,7 +148,7 @@ describe('the source', () => {
     async (_, of, isHeld) => {
       const desired = { skill: wanted('Kept', 'New') };
       const made = await planned({ ...of, desired });
-      expect(rules(made)).toEqual(isHeld ? [['stale_source'], ['stale_source']] : []);
+      expect(rules(made)).toEqual(isHeld ? [['source'], ['source']] : []);
       expect(made.appliesCommit).toBe(!isHeld);
     },
   );

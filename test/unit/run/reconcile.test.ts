@@ -88,7 +88,7 @@ describe('the account id', () => {
     const on = await stage({ seed, settings: { omitOptionalFields: true } });
     const made = await on.apply({
       skills: ['TypeScript'],
-      approvedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
+      allowedDeletes: [{ kind: 'skill', name: 'typescript', expires: '2999-12-31' }],
       accountId: '43',
     });
     expect(made.failure?.code).toBe('identity_mismatch');

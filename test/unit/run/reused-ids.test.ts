@@ -88,7 +88,7 @@ it('while every name is garbled nothing is written, and afterwards each entry is
       service: withLists(service, (items) => items.map(({ id, name }) => entry(`${name}?`, id))),
     }),
   });
-  expect(garbled.ended.run).toMatchObject({ status: 'blocked', errorCode: 'suspicious_shrink' });
+  expect(garbled.ended.run).toMatchObject({ status: 'blocked', errorCode: 'suspicious_list' });
   expect(await on.apply({ skills: names })).toMatchObject({ status: 'converged' });
   expect(on.writes()).toEqual(before);
   await on.apply({ skills: names.slice(0, 4), policy: MANAGED });

@@ -31,7 +31,7 @@ import { QuickClock } from './quick-clock.ts';
 export interface Wish {
   readonly skills?: readonly (string | DesiredEntry)[];
   readonly roles?: readonly (string | DesiredEntry)[];
-  readonly approvedDeletes?: DesiredCatalog['approvedDeletes'];
+  readonly allowedDeletes?: DesiredCatalog['allowedDeletes'];
   readonly policy?: Partial<Policy>;
   readonly accountId?: string;
   /** The sandbox's account whose token is used, and the name in the configuration. */
@@ -131,7 +131,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
       desired: {
         ...(wish.skills === undefined ? {} : { skill: wanted(...wish.skills) }),
         ...(wish.roles === undefined ? {} : { role: wanted(...wish.roles) }),
-        approvedDeletes: wish.approvedDeletes ?? [],
+        allowedDeletes: wish.allowedDeletes ?? [],
       },
       ...(wish.accountId === undefined ? {} : { accountId: wish.accountId }),
     };

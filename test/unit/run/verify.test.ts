@@ -55,7 +55,7 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
     desired: {
       ...(of.skills === undefined ? {} : { skill: wanted(...of.skills) }),
       ...(of.roles === undefined ? {} : { role: wanted(...of.roles) }),
-      approvedDeletes: [],
+      allowedDeletes: [],
     },
     policy: { ...POLICY, ...of.policy },
     handled: new Set(of.handled ?? operations.map(({ kind, name }) => `${kind}:${name}`)),

@@ -13,7 +13,7 @@ export function accountAt(baseUrl: string, name = 'acme'): AccountSettings {
     timezone: 'Etc/UTC',
     jitterMs: 0,
     policy: POLICY,
-    desired: { approvedDeletes: [] },
+    desired: { allowedDeletes: [] },
     configDigest: 'sha256:c',
   };
 }

@@ -7,7 +7,7 @@ import { entryKey } from '../../../src/core/usage.ts';
 import { observed, person } from '../core/builders.ts';
 import { BASE, DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
-const RELEASED = { kind: 'skill', remoteId: 'a', approval: '2026-12-31 A' } as const;
+const RELEASED = { kind: 'skill', remoteId: 'a', allowance: '2026-12-31 A' } as const;
 
 describe('snapshots', () => {
   it('contain the service’s own fields, compressed, in an order that does not depend on the lists', async () => {
@@ -209,8 +209,8 @@ describe('a remote account', () => {
   });
 });
 
-describe('an entry that an approval released', () => {
-  it('is remembered with the approval, and with the run that deleted it', async () => {
+describe('an entry that a line of allowedDeletes released', () => {
+  it('is remembered with the line, and with the run that deleted it', async () => {
     const store = await fixture();
     const lease = await store.take(runId(1));
     const id = await store.begin(1);

@@ -96,7 +96,7 @@ describe('entries that others created', () => {
 });
 
 describe('entries that rolecall changed', () => {
-  it('are kept: created, adopted, deleted, released by an approval, and those whose name the service changed', async () => {
+  it('are kept: created, adopted, deleted, released by allowedDeletes, and those whose name the service changed', async () => {
     const store = await fixture();
     const lease = await store.take(idAt(0));
     const id = await runAt(store, 0, ['adopted', 'deleted', 'foreign', 'released']);
@@ -110,7 +110,7 @@ describe('entries that rolecall changed', () => {
       result(2, { entry: { remoteId: 'trimmed', name: 'Trimmed', existed: true } }),
       result(3),
     ]);
-    const released = [{ kind: 'skill', remoteId: 'released', approval: '2026-12-31 Old' }] as const;
+    const released = [{ kind: 'skill', remoteId: 'released', allowance: '2026-12-31 Old' }] as const;
     await store.apply(id, lease, { named: ['skill:adopted'], released });
     await store.end(id);
     await store.end(await runAt(store, 100, ['stays']));

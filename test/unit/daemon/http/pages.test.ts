@@ -149,7 +149,7 @@ describe('the page of a run', () => {
     }
     expect(page).toContain('日本語');
     expect(page).toContain('47 people have it.');
-    expect(page).toContain('approve it under approvedDeletes');
+    expect(page).toContain('allow it under allowedDeletes');
     expect(page).toContain('typescript\\u0020');
     expect(page).toContain('47 people have it: res-0001, res-0002, res-0003 … and 44 more');
     expect(page).toMatch(

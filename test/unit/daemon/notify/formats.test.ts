@@ -85,12 +85,12 @@ describe('a notification as JSON', () => {
     const message = 'the lists of the service lost more than a quarter since the last good run';
     const blocked: RunSketch = {
       status: 'blocked',
-      errorCode: 'suspicious_shrink',
+      errorCode: 'suspicious_list',
       error: message,
     };
     expect(rendered('failed', blocked, 'json')).toMatchObject({
       type: 'failed',
-      data: { status: 'blocked', error: { code: 'suspicious_shrink', message } },
+      data: { status: 'blocked', error: { code: 'suspicious_list', message } },
     });
   });
 

@@ -1,11 +1,11 @@
-// An approval in git releases one entry: another entry of the same name needs another approval.
+// a line of allowedDeletes releases one entry: another entry of the same name needs another allowance.
 import { describe, expect, it } from 'vitest';
 import { stage, type Stage, type Wish } from './stage.ts';
 
 const DAY_MS = 86_400_000;
 
 function wish(expires = '2999-12-31', rest: Partial<Wish> = {}): Wish {
-  return { skills: ['Kept'], approvedDeletes: [{ kind: 'skill', name: 'Perl', expires }], ...rest };
+  return { skills: ['Kept'], allowedDeletes: [{ kind: 'skill', name: 'Perl', expires }], ...rest };
 }
 
 function account(...skills: string[]): Promise<Stage> {
@@ -29,7 +29,7 @@ function marks(on: Stage): unknown[] {
   return on.rows('select name, released_as from entries where released_as is not null');
 }
 
-describe('an approved delete', () => {
+describe('an allowed delete', () => {
   it('that was carried out does not release another entry of the same name, and the report says why', async () => {
     const on = await account('Perl');
     const used = await on.apply(wish());
@@ -42,13 +42,13 @@ describe('an approved delete', () => {
     const [held] = made.plan?.held ?? [];
     expect(held).toMatchObject({ remoteId: id, usedBy: ['ada'], rules: ['in_use'] });
     expect(held?.reason).toContain(
-      `the approval of “Perl” until 2999-12-31 was used for another entry, which run ${used.runId} deleted`,
+      `the line for “Perl” until 2999-12-31 was used for another entry, which run ${used.runId} deleted`,
     );
-    expect(held?.release).toMatch(/set `expires` of its approval in approvedDeletes to \d{4}-\d\d-\d\d/u);
-    expect(made.plan?.warnings.map(({ code }) => code)).toContain('approval_used');
+    expect(held?.release).toMatch(/set `expires` of its line in allowedDeletes to \d{4}-\d\d-\d\d/u);
+    expect(made.plan?.warnings.map(({ code }) => code)).toContain('allowed_delete_used');
   });
 
-  it('is released again by an approval with another date', async () => {
+  it('is released again by an allowance with another date', async () => {
     const on = await account('Perl');
     await on.apply(wish());
     addPerl(on);
@@ -59,7 +59,7 @@ describe('an approved delete', () => {
     expect((await on.apply(wish())).status).toBe('held');
   });
 
-  it('uses the approval up for an id that the service gives to another entry later', async () => {
+  it('uses the allowance up for an id that the service gives to another entry later', async () => {
     const on = await account();
     const id = addPerl(on);
     await on.apply(wish());
@@ -69,7 +69,7 @@ describe('an approved delete', () => {
     expect(on.skills()).toEqual(['Kept', 'Perl']);
   });
 
-  it('that failed is tried again, and the approval stays that of this entry', async () => {
+  it('that failed is tried again, and the allowance stays that of this entry', async () => {
     const on = await account('Perl');
     on.sandbox.setFaults([{ match: { method: 'DELETE' }, do: { type: 'status', status: 500 } }]);
     expect((await on.apply(wish())).status).toBe('partial');
@@ -82,7 +82,7 @@ describe('an approved delete', () => {
     expect((await on.apply(wish())).status).toBe('held');
   });
 
-  it('that was only planned, held by another rule or refused as stale does not use the approval up', async () => {
+  it('that was only planned, held by another rule or refused as stale does not use the allowance up', async () => {
     const on = await account('Perl');
     await on.plan(wish());
     await on.apply(wish('2999-12-31', { policy: { maxDeletes: 0 } }));
