@@ -28,12 +28,12 @@ export async function loadConfiguration(file: string): Promise<Configuration> {
 export async function ownFiles(file: string): Promise<readonly string[]> {
   const { own, used } = await readWithTexts(file);
   const { yamlBelow } = await import('../config/path-glob.ts');
-  const { api, http, store } = own.loaded.service ?? {};
+  const { api, store } = own.loaded.service ?? {};
   const secrets = [...own.loaded.secrets, ...used.loaded.secrets].map(({ ref }) => ref);
   const named = [store, ...secrets].flatMap((each) =>
     each !== undefined && 'file' in each ? [each.file, `${each.file}-wal`, `${each.file}-shm`] : [],
   );
-  const certificates = [api?.caFile, http?.tls?.cert, http?.tls?.key].filter((each) => each !== undefined);
+  const certificates = [api?.caFile].filter((each) => each !== undefined);
   // If the service file is not valid, nobody knows which of the YAML files are accounts.
   const below = yamlBelow(path.dirname(path.resolve(file)), own.files);
   const texts = [...own.files.texts.keys(), ...used.files.texts.keys()];

@@ -139,7 +139,6 @@ async function run(own: Process): Promise<void> {
   watchFiles(own, source, registry);
   signals.onHangup(async () => {
     log.info({ event: 'reloading' }, 'the configuration is read again');
-    await http.reloadTls();
     await source.git.refresh();
     await registry.reload();
   });

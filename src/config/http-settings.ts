@@ -1,8 +1,7 @@
 // The `http` section of the service file: its schema, its defaults and its warnings.
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { baseUrl, listenAddress, matching, nameGlob, pathText, secretRef, setting } from './field-formats.ts';
-import path from 'node:path';
+import { baseUrl, listenAddress, matching, nameGlob, secretRef, setting } from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { HTTP_OPERATOR } from '../core/operator.ts';
 import { isLoopback } from '../core/remote-address.ts';
@@ -45,18 +44,11 @@ const network = z
   .refine(isNetwork, 'must be an IP address or a network, such as 10.0.0.7 or 10.0.0.0/8')
   .meta({ title: 'network' });
 
-const tlsSchema = z.strictObject({
-  cert: setting(pathText, 'PEM file of the certificate and its chain, relative to this file.', [
-    'tls/cert.pem',
-  ]),
-  key: setting(pathText, 'PEM file of the private key, relative to this file.', ['tls/key.pem']),
-});
-
 export const httpSchema = z.strictObject({
   listen: setting(
     listenAddress.prefault('127.0.0.1:8080'),
     'The address and port of the HTTP server. An address other than loopback needs a token: guards pages that list people.',
-    ['0.0.0.0:8443'],
+    ['0.0.0.0:8080'],
   ),
   title: setting(
     z.string().min(1).meta({ title: 'text' }).optional(),
@@ -93,11 +85,6 @@ export const httpSchema = z.strictObject({
     'The address at which people open the pages: the base of every link. Forms of other addresses are refused, and a path in it must be removed by the proxy.',
     ['https://rolecall.example.com'],
   ),
-  tls: setting(
-    tlsSchema.optional(),
-    'Certificate and key of the HTTP interface; SIGHUP reloads them. Guards tokens on the way to the daemon.',
-    [{ cert: 'tls/cert.pem', key: 'tls/key.pem' }],
-  ),
 });
 
 export type HttpFile = z.output<typeof httpSchema>;
@@ -109,7 +96,7 @@ export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
 
 /** The settings, with absolute paths. */
 export function httpSettings(
-  { listen, title, publicUrl, token, tokens, trustedProxies, identityHeader, operators, tls }: HttpFile,
+  { listen, title, publicUrl, token, tokens, trustedProxies, identityHeader, operators }: HttpFile,
   folder: string,
 ): HttpSettings {
   return {
@@ -120,9 +107,6 @@ export function httpSettings(
     tokens: tokens.map((each) => ({ ...each, token: absoluteRef(each.token, folder) })),
     trustedProxies,
     identity: identityHeader === undefined ? undefined : { header: identityHeader, operators },
-    ...(tls === undefined
-      ? {}
-      : { tls: { cert: path.resolve(folder, tls.cert), key: path.resolve(folder, tls.key) } }),
   };
 }
 
@@ -136,9 +120,9 @@ function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
       'listening on an address other than loopback needs `http.token` or `http.tokens`; add one, or listen on 127.0.0.1';
     return [file.issue(place, message)];
   }
-  if (Object.hasOwn(raw, 'tls')) return [];
+  if (httpSchema.shape.publicUrl.safeParse(raw['publicUrl']).data?.startsWith('https:') === true) return [];
   const message =
-    'without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted; set `http.tls`, or use a proxy with TLS';
+    'the HTTP interface sends tokens, sessions and reports unencrypted; use a proxy with TLS, and set `http.publicUrl` to its https:// address';
   return [file.issue(place, message, 'warning')];
 }
 

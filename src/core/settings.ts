@@ -73,8 +73,6 @@ export interface HttpSettings extends Pick<Links, 'publicUrl'> {
   readonly trustedProxies: readonly string[];
   /** The header in which these proxies name who sent a request, and globs of the names that may operate. */
   readonly identity?: { readonly header: string; readonly operators: readonly string[] } | undefined;
-  /** Absolute paths of PEM files. */
-  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 /** A store on PostgreSQL, which several replicas share. */

@@ -1,9 +1,4 @@
-// The daemon's HTTP interface as a process: its tokens at the start, what it logs, and TLS.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
-import { join } from 'node:path';
-import { connect as connectTls } from 'node:tls';
+// The daemon's HTTP interface as a process: its tokens at the start, and what it logs.
 import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { HTTP_TOKEN, ONCE_A_YEAR, startDaemon } from '../support/daemon.ts';
@@ -69,8 +64,7 @@ test('a token with the role read changes nothing, actions are logged with token 
   await expect.poll(() => daemon.events('wrong_token')).toMatchObject([{ address: '192.0.2.7' }]);
   expect((await daemon.metrics()).get('rolecall_http_wrong_tokens_total')).toBe(1);
 
-  // The daemon and `validate` warn about a public address without TLS.
-  await expect.poll(() => daemon.events('without_tls')).toHaveLength(1);
+  // `validate` warns about a public address without TLS.
   const { status, stdout } = await workspace.run(['validate']);
   expect([status, stdout]).toEqual([
     0,
@@ -92,97 +86,6 @@ test('a token with the role read changes nothing, actions are logged with token 
   expect(workspace.rows('select trigger from runs')).toEqual([{ trigger: 'manual' }, { trigger: 'manual' }]);
   await daemon.stop();
 });
-
-function hasOpenssl(): boolean {
-  try {
-    execFileSync('openssl', ['version']);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Writes a certificate for localhost with its key. */
-function writeCertificate(folder: string, name: string): void {
-  mkdirSync(folder, { recursive: true });
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const what = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...what], {
-    stdio: 'ignore',
-  });
-}
-
-test.skipIf(!hasOpenssl())(
-  'the daemon serves TLS, and uses a new certificate after SIGHUP if it is valid (needs openssl)',
-  async () => {
-    const workspace = await workspaceWith(
-      'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN }, tls: { cert: ../tls/cert.pem, key: ../tls/key.pem } }',
-    );
-    const folder = join(workspace.folder, 'tls');
-    writeCertificate(folder, 'first');
-    const daemon = await startDaemon(workspace);
-    expect(daemon.url).toMatch(/^https:/);
-    const port = Number(new URL(daemon.url).port);
-    const subject = (): Promise<string> =>
-      new Promise((resolve, reject) => {
-        const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
-          resolve(String(socket.getPeerCertificate().subject.CN));
-          socket.destroy();
-        });
-        socket.on('error', reject);
-      });
-    const ask = (path: string, method = 'GET', body = '', headers = {}) =>
-      new Promise<{ status: number; cookie: string }>((resolve, reject) => {
-        const options = { host: '127.0.0.1', port, path, method, headers, rejectUnauthorized: false };
-        const sent = request(options, (reply) => {
-          reply.resume().on('end', () => {
-            resolve({ status: reply.statusCode ?? 0, cookie: reply.headers['set-cookie']?.join() ?? '' });
-          });
-        });
-        sent.on('error', reject).end(body);
-      });
-    expect(await subject()).toBe('first');
-    expect(await ask('/healthz')).toMatchObject({ status: 200 });
-    const signedIn = await ask('/sign-in', 'POST', `token=${HTTP_TOKEN}`, {
-      origin: `https://127.0.0.1:${port}`,
-      host: `127.0.0.1:${port}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    });
-    expect(signedIn).toMatchObject({ status: 303, cookie: expect.stringMatching(/^__Host-.*; Secure/) });
-
-    // A connection that stays open through the change.
-    const open = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
-    onTestFinished(() => void open.destroy());
-    await new Promise((resolve) => open.once('secureConnect', resolve));
-    writeCertificate(folder, 'second');
-    daemon.process.kill('SIGHUP');
-    await until('the new certificate is used', () => daemon.events('tls_reloaded').length === 1);
-    expect(await subject()).toBe('second');
-    open.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-    const answer = await new Promise((resolve) => open.once('data', (bytes) => resolve(bytes.toString())));
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-
-    writeFileSync(join(folder, 'cert.pem'), 'this is no certificate');
-    daemon.process.kill('SIGHUP');
-    await until('the bad certificate is reported', () => daemon.events('tls_reload_failed').length === 1);
-    expect(await subject()).toBe('second');
-    await daemon.stop();
-  },
-);
-
-test.skipIf(!hasOpenssl())(
-  'a certificate that does not belong to its key is refused at the start (needs openssl)',
-  async () => {
-    const workspace = await workspaceWith(
-      'http: { listen: 127.0.0.1:0, tls: { cert: ../a/cert.pem, key: ../b/key.pem } }',
-    );
-    for (const name of ['a', 'b']) writeCertificate(join(workspace.folder, name), name);
-    const mixed = await workspace.run(['serve']);
-    expect(mixed.status).toBe(64);
-    expect(mixed.stderr).toContain('http.tls: the certificate and the key cannot be used together');
-  },
-);
 
 test('serve exits 1 with the address and a remedy when another program listens there', async () => {
   const workspace = await workspaceWith('http: { listen: 127.0.0.1:0 }');

@@ -1,7 +1,6 @@
 // Joins all paths of the server with the middleware in front of them.
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { methodNotAllowed as withAllowedMethods } from 'hono/method-not-allowed';
 import { StoreError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { HttpSettings, Links } from '../../core/settings.ts';
@@ -21,7 +20,6 @@ import {
   findPause,
   isSafe,
   refuseDuringOutage,
-  refuseMalformedTargets,
   refuseOtherHosts,
   refuseOtherSites,
   refuseReaders,
@@ -29,7 +27,7 @@ import {
   requireToken,
 } from './middleware.ts';
 import { addPages } from './pages/page-routes.tsx';
-import { INTERNAL, methodNotAllowed, NOT_FOUND, SIGN_IN_TOO_SLOW, storeFailed } from './refusals.ts';
+import { INTERNAL, NOT_FOUND, SIGN_IN_TOO_SLOW, storeFailed } from './refusals.ts';
 import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts';
 import { createSessions } from './sessions.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
@@ -75,7 +73,6 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
       if (location !== null) context.res.headers.set('location', base + location);
     },
     findAddress(options.trustedProxies),
-    refuseMalformedTargets,
   );
   if (tokens.length === 0 && options.identity === undefined) {
     app.use(refuseOtherHosts, refuseOtherSites, duringOutage, refuseWriting);
@@ -98,12 +95,6 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
     );
     addSignIn(app, judge, sessions);
   }
-  app.use(
-    withAllowedMethods({
-      app,
-      onMethodNotAllowed: (context, methods) => answerFailure(context, methodNotAllowed(methods)),
-    }),
-  );
   addProbes(app, options);
   for (const { path, type, text } of ASSETS)
     app.get(path, (context) =>

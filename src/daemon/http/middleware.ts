@@ -1,4 +1,4 @@
-// Checks requests before they reach the daemon: target, host, site, token, role, and whether the store is available and
+// Checks requests before they reach the daemon: host, site, token, role, and whether the store is available and
 // writing is on.
 import proxyAddr from 'proxy-addr';
 import { StoreError } from '../../core/errors.ts';
@@ -8,7 +8,6 @@ import { type HttpContext, type HttpMiddleware, PLAN_PATH } from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
 import {
   crossSite,
-  MALFORMED_TARGET,
   READ_ONLY,
   storeFailed,
   tooManyAttempts,
@@ -16,7 +15,7 @@ import {
   WRITING_OFF,
   WRONG_HOST,
 } from './refusals.ts';
-import { isLoopbackHost, isValidTarget, siteOf } from './request-checks.ts';
+import { isLoopbackHost, siteOf } from './request-checks.ts';
 import type { Sessions } from './sessions.ts';
 import { showSignIn } from './sign-in.tsx';
 
@@ -24,11 +23,6 @@ import { showSignIn } from './sign-in.tsx';
 export function isSafe(context: HttpContext): boolean {
   return context.req.method === 'GET' || context.req.method === 'HEAD';
 }
-
-export const refuseMalformedTargets: HttpMiddleware = async (context, next) =>
-  isValidTarget(context.env.incoming.url ?? '')
-    ? await next()
-    : await answerFailure(context, MALFORMED_TARGET);
 
 /**
  * Keeps no connection open while the process stops: the next request of its client must reach another process. And none

@@ -37,12 +37,6 @@ export function tooManyAttempts(waitMs: number): Failure {
   return failure(429, 'too_many_attempts', message, { 'retry-after': seconds });
 }
 
-export function methodNotAllowed(methods: readonly string[]): Failure {
-  const allow = methods.join(', ');
-  return failure(405, 'method_not_allowed', `The allowed methods are ${allow}.`, { allow });
-}
-
-export const MALFORMED_TARGET = badRequest('The address is malformed.');
 export const NOT_FOUND = failure(404, 'not_found', 'This page does not exist.');
 export const NO_ACCOUNT = failure(404, 'not_found', 'There is no such account.');
 export const NO_RUN = failure(404, 'not_found', 'There is no such run.');

@@ -1,48 +1,20 @@
-// Facts about a request: whether every program reads its target in the same way, which page sent it, and whether by https.
+// Facts about a request: which page sent it, whether by https, and whether it leads to another server.
 import type { HttpContext } from './context.ts';
 
-/** Much longer than any target of this server. */
-const MAX_LENGTH = 8192;
-
-/**
- * Whether the raw target is a path of this server in ASCII, with percent encodings of valid UTF-8. No segment may be one
- * that some programs read as a parent folder, a separator or an end, and others don't.
- */
-export function isValidTarget(target: string): boolean {
-  if (target.length > MAX_LENGTH || !/^\/[\x21-\x7e]*$/.test(target) || /[#\\]/.test(target)) return false;
-  const queryAt = target.indexOf('?');
-  const path = queryAt === -1 ? target : target.slice(0, queryAt);
-  const query = queryAt === -1 ? '' : target.slice(queryAt + 1);
-  return decoded(query) !== null && path.split('/').every(isValidSegment);
-}
-
-function isValidSegment(segment: string): boolean {
-  const text = decoded(segment);
-  return text !== null && text !== '.' && text !== '..' && !/[\p{Cc}/\\]/u.test(text);
-}
-
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-}
-
-const SEGMENT = String.raw`(?:[\w.~!'()*-]|%[0-9A-Fa-f]{2})+`;
+/** Without an encoded slash, backslash or control character, which a proxy could decode. */
+const SEGMENT = String.raw`(?:[\w.~!'()*-]|%(?![01]|2[Ff]|5[Cc])[0-9A-Fa-f]{2})+`;
 const LOCAL_PATH = new RegExp(String.raw`^/(${SEGMENT}(/${SEGMENT})*)?(\?[A-Za-z0-9._~%&=+:,-]*)?$`);
 
 /** The path, or `/` when it could lead to another server: with two slashes at its beginning, a backslash or a scheme. */
 export function localPath(text: string): string {
-  return text.length <= 2000 && LOCAL_PATH.test(text) && isValidTarget(text) ? text : '/';
+  return text.length <= 2000 && LOCAL_PATH.test(text) ? text : '/';
 }
 
 /** `unknown`: no header names a page, so it may be a command or a very old browser. */
 export type Site = 'same' | 'other' | 'unknown';
 
-/** Whether the client used TLS: with this server, or as the proxy in front of it reports. */
+/** Whether the client used TLS, as the proxy in front of this server reports. */
 export function isHttps(context: HttpContext): boolean {
-  if ('encrypted' in context.env.incoming.socket) return true;
   const forwarded = context.req.header('x-forwarded-proto') ?? '';
   return forwarded.split(',')[0]?.trim().toLowerCase() === 'https';
 }

@@ -201,7 +201,6 @@ const SERVICES: Cases = {
     '1:26 error http.trustedProxies[1]: must be an IP address or a network',
   'http: { trustedProxies: [10.0.0.0/33] }':
     '1:26 error http.trustedProxies[1]: must be an IP address or a network',
-  'http: { tls: { cert: cert.pem } }': '1:14 error http.tls.key: is missing; add a path',
   'http: { listen: ":80" }': '1:17 error http.listen: a listening address is host:port',
   'http: { listen: "127.0.0.1.1:80" }': '1:17 error http.listen: a listening address is host:port',
   'notify: [{ url: hooks.example.com/s3cr3t }]':

@@ -6,11 +6,11 @@ import { ACCOUNT, SERVICE, loadService, workspace } from './workspace.ts';
 
 describe('the service file', () => {
   test.each([
-    ['', ['warning without `http.tls`, the HTTP interface sends tokens, sessions and reports unencrypted']],
-    [', tls: { cert: a.pem, key: b.pem }', []],
-  ])('causes a warning when it listens on more than loopback without TLS (%s)', async (tls, warnings) => {
+    ['', ['warning the HTTP interface sends tokens, sessions and reports unencrypted']],
+    [', publicUrl: "https://rolecall.example.com"', []],
+  ])('causes a warning when it listens on more than loopback without TLS (%s)', async (url, warnings) => {
     const tokens = 'tokens: [{ name: ci, token: { env: CI }, role: read }]';
-    const { lines, service } = await loadService(`http: { listen: "0.0.0.0:80", ${tokens}${tls} }`);
+    const { lines, service } = await loadService(`http: { listen: "0.0.0.0:80", ${tokens}${url} }`);
     expect(lines).toEqual(warnings.map((each) => expect.stringContaining(`rolecall.yaml:1:17 ${each}`)));
     expect(service?.http.host).toBe('0.0.0.0');
   });
@@ -51,7 +51,6 @@ http:
   trustedProxies: [10.0.0.0/8, "fd00::1"]
   identityHeader: X-Forwarded-User
   operators: ["*@ops.example"]
-  tls: { cert: tls/cert.pem, key: /etc/key.pem }
   publicUrl: https://rolecall.example.com/team/
 notify:
   - { url: { env: HOOK }, format: slack, events: [held, held], secret: { env: KEY } }
@@ -75,7 +74,6 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
         tokens: [{ name: 'ci', token: { env: 'CI_TOKEN' }, role: 'read' }],
         trustedProxies: ['10.0.0.0/8', 'fd00::1'],
         identity: { header: 'X-Forwarded-User', operators: ['*@ops.example'] },
-        tls: { cert: path.join(folder, 'tls/cert.pem'), key: '/etc/key.pem' },
       },
       notify: [
         {
@@ -117,10 +115,10 @@ trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: 
     expect(secrets.map(({ what, line }) => `${what} ${line}`)).toEqual([
       'http.token 9',
       'token ci of http.tokens 10',
-      'notify url 17',
-      'notify secret 17',
-      'notify token 19',
-      'git credentials 20',
+      'notify url 16',
+      'notify secret 16',
+      'notify token 18',
+      'git credentials 19',
       'token of a 2',
     ]);
   });

@@ -181,7 +181,9 @@ describe('the configuration', () => {
     const folder = mountConfigMap(configMapOf('from-configmap'));
     const { service, accounts, issues, secrets } = await loadConfiguration(join(folder, 'rolecall.yaml'));
     // TLS, if any, ends before the pod.
-    expect(issues).toMatchObject([{ severity: 'warning', message: expect.stringContaining('http.tls') }]);
+    expect(issues).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('http.publicUrl') },
+    ]);
     expect(accounts.map(({ name }) => name)).toEqual(['acme-eu']);
     expect(service?.store).toEqual({ file: '/var/lib/rolecall/rolecall.db' });
     expect(secrets.map(({ ref }) => ref)).toEqual(

@@ -6,12 +6,9 @@ import type { Line, Tone } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Code, Instant, Text } from '../../../report/html.tsx';
 import { accountPath, useFrame } from '../context.ts';
-import { isValidTarget } from '../request-checks.ts';
 
-/** A name that no address can contain, such as one with a line break, is no link. */
 export function AccountLink({ name }: { readonly name: string }) {
-  const path = accountPath(name);
-  return isValidTarget(path) ? <a href={path}>{visible(name)}</a> : <>{visible(name)}</>;
+  return <a href={accountPath(name)}>{visible(name)}</a>;
 }
 
 interface CardProps {
