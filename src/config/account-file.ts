@@ -32,7 +32,6 @@ export interface AccountContext extends KnownRegions {
   /** Limit for the names of the file with its catalogs. */
   readonly maxNames: number;
   /** Lets other work run after a file was parsed. */
-  readonly pause: () => Promise<void>;
   readonly merger: ListMerger;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
@@ -71,7 +70,6 @@ export async function readAccount(
   if ('issue' in read) return { ...base, issues: [...issues, read.issue] };
   const { file, issues: syntaxIssues } = parseYaml(read.source);
   issues.push(...syntaxIssues);
-  await context.pause();
   if (file === undefined) return { ...base, issues };
   const plain = plainRoot(file, Object.values(LIST_KEYS));
   if ('issue' in plain) return { ...base, issues: [...issues, plain.issue] };
@@ -129,7 +127,6 @@ async function readLists(
 ): Promise<AccountLists> {
   const { maxNames } = context;
   const own = readNameLists(file, maxNames);
-  await context.pause();
   // Batches, since a hundred thousand issues are too many for the arguments of one call.
   const batches: (readonly ConfigIssue[])[] = [own.issues];
   const sources: WrittenLists[] = [];

@@ -3,7 +3,6 @@
 import path from 'node:path';
 import type { CheckoutPlace, CommitPlace, CommitReader, CommitRelation } from '../core/ports/repository.ts';
 import type { ConfigCommit, Configuration } from '../core/settings.ts';
-import { startTurns } from '../system/turns.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
 import { type KeptLoad, type LoadTarget, currentDay, isUpToDate, loadFiles } from './load-files.ts';
@@ -123,13 +122,7 @@ function commitPlace(
 }
 
 /** Every file of a load with its stamp. */
-async function stampsOf({ service, accounts }: KeptLoad, files: ConfigurationFiles): Promise<string> {
+function stampsOf({ service, accounts }: KeptLoad, files: ConfigurationFiles): string {
   const all = new Set([service, ...accounts.values()].flatMap(({ digests }) => [...digests.keys()]));
-  const turns = startTurns();
-  const stamps: string[] = [];
-  for (const file of all) {
-    stamps.push(`${file} ${files.stamp(file) ?? ''}`);
-    if (turns.isOver()) await turns.next();
-  }
-  return stamps.join('\n');
+  return [...all].map((file) => `${file} ${files.stamp(file) ?? ''}`).join('\n');
 }

@@ -2,6 +2,7 @@
 // the configuration again for each run, and parsing a thousand files takes seconds.
 import type { Configuration, ConfiguredAccount, SecretUse } from '../core/settings.ts';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type ConfigIssue, UsageError } from '../core/errors.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
@@ -16,7 +17,6 @@ import { secretValue, withoutToken } from './secrets.ts';
 import { openListMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
-import { startTurns } from '../system/turns.ts';
 
 export interface LoadTarget {
   /** The service file, absolute. */
@@ -79,20 +79,17 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const catalogs = openCatalogs(files, maxNames);
   const accounts = new Map<string, KeptAccount>();
   const merger = openListMerger();
-  const turns = startTurns();
-  const pause = async (): Promise<void> => {
-    if (turns.isOver()) await turns.next();
-  };
   const { defaults, defaultRollout, regions } = read;
   const shared = { defaults, defaultRollout, regions, maxNames };
-  const context = { files, today, merger, ...shared, pause };
+  const context = { files, today, merger, ...shared };
   let names = 0;
   for (const file of matched) {
     const account = await keepAccount(file, context, catalogs, known?.get(file));
     accounts.set(file, account);
     names += countNames(account.read);
     if (names > mostNames) throw tooManyNames(mostNames);
-    await pause();
+    // A daemon keeps answering while it reads hundreds of files.
+    await setImmediate();
   }
   const checkout = target.checkout?.folder;
   const used = new Set([...accounts.values()].flatMap(({ digests }) => [...digests.keys()]));
@@ -227,7 +224,6 @@ async function keepAccount(
     async readCatalog(catalog) {
       digests.set(catalog, catalogs.digest(catalog));
       const found = catalogs.read(catalog);
-      await context.pause();
       return found;
     },
   });

@@ -45,25 +45,19 @@ export interface PlanInput extends Omit<PolicyContext, 'usage' | 'staleSource' |
   readonly sha256: (text: string) => string;
 }
 
-/**
- * The plan for one account. The same input gives the same value, whatever the order of the lists. It is made in steps, so that
- * the caller may let other work run between them: a large account takes a second.
- */
-export function* planInSteps(input: PlanInput): Generator<void, Plan> {
+/** The plan for one account. The same input gives the same value, whatever the order of the lists. */
+export function makePlan(input: PlanInput): Plan {
   const { observed, history } = input;
   const usage = usageOf(observed.resources);
-  yield;
   const diffs = KINDS.flatMap((kind) => {
     const desired = input.desired[kind];
     const absent = input.desired.absent?.[kind];
     return desired === undefined ? [] : [diffKind(kind, desired, { observed, usage, history, absent })];
   });
-  yield;
   const today = input.now.slice(0, 10);
   const allowances = input.desired.allowedDeletes.filter((allowance) => isOpen(allowance, today));
   const staleSource = isStaleSource(input.source) && !input.acceptOlderSource;
   const judgement = judge(diffs, { ...input, usage, staleSource, allowances });
-  yield;
   const creates = diffs.flatMap(({ kind, missing }) =>
     missing
       .filter((name) => !judgement.heldCreates.has(kindNameKey(kind, name)))
@@ -77,9 +71,7 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
   const operations = inOrder(creates, deletes);
   const heldDeletes = extras.filter(({ holds }) => holds.length > 0);
   const kindsWithDeletes = new Set([...deletes, ...heldDeletes].map(({ kind }) => kind));
-  yield;
   const held = heldChanges(input, diffs, { ...judgement, extras });
-  yield;
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
     ...managesNothing(input.account, diffs),
@@ -90,7 +82,6 @@ export function* planInSteps(input: PlanInput): Generator<void, Plan> {
     ...catalogWarnings(diffs, extras),
     ...allowedDeleteWarnings(input.desired.allowedDeletes, diffs, { today, released: history.released }),
   ];
-  yield;
   return {
     schemaVersion: 1,
     account: input.account,

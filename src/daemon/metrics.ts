@@ -1,6 +1,5 @@
 // The Prometheus metrics of the daemon. No label contains the name of an entry.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { turn } from '../system/turns.ts';
 import { type Kind, ACTIONS, KINDS } from '../core/catalog.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 
@@ -284,7 +283,6 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       for (const metric of registry.getMetricsAsArray()) {
         if (isLeader || !isOfAccounts(metric))
           yield `${await registry.getSingleMetricAsString(metric.name)}\n`;
-        await turn();
       }
     },
   };

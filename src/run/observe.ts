@@ -75,7 +75,6 @@ export async function observe(
   const before = await journal.accountState(account);
   const remembered = before.remoteAccountId;
   const first = await readLists(reader, listsObserver(progress, 'plan'));
-  await clock.pause();
   const remoteAccountId = checkIdentity(listedAccountId(first), { account, pinned, remembered });
   const claim = { runId, account, baseUrl: settings.baseUrl, remoteAccountId, configured };
   const formerName = remembered === null ? await journal.adoptRenamedAccount(claim) : null;
@@ -85,7 +84,6 @@ export async function observe(
   await refuseForeignEntries(journal, request, { observed: first, remoteAccountId });
 
   const lastGood = await journal.lastGood(account, remoteAccountId, first);
-  await clock.pause();
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
   const deleted = lastGood?.deletedSince ?? new Set();
   // Lists that did not change lost nothing.
@@ -104,7 +102,6 @@ export async function observe(
     deleted,
     lacksSomething,
   });
-  await clock.pause();
   const takenAtMs = clock.nowMs();
   return {
     observed,

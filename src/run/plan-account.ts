@@ -2,10 +2,9 @@
 import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
-import { planInSteps, type PlanInput } from '../core/make-plan.ts';
+import { makePlan, type PlanInput } from '../core/make-plan.ts';
 import { type History, judgeHistory } from '../core/history.ts';
 import { hasDeletes, isStaleSource, onlyOf, type Plan, planDigest, type SourceAge } from '../core/plan.ts';
-import type { Clock } from '../core/ports/clock.ts';
 import { nameKeys } from '../core/diff.ts';
 import { implausibleCreates } from '../core/list-plausibility.ts';
 import { type FreezeWatch, watchFreeze } from './freeze.ts';
@@ -36,7 +35,6 @@ export async function planAccount(
   const { settings, commit } = request;
   const nowMs = deps.clock.nowMs();
   const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
-  await deps.clock.pause();
   const history = judgeHistory(records, observation.observed, {
     nowMs,
     missingHoldings: observation.missing,
@@ -47,7 +45,6 @@ export async function planAccount(
   const frozen = await watchFreeze(settings.policy.freeze, settings.timezone, deps.loadCron);
   const uncommitted = uncommittedFiles(request, observation.state);
   const rollout = await openRollout(request, deps, observation.state, nowMs);
-  await deps.clock.pause();
   const input: PlanInput = {
     account: settings.name,
     remoteAccountId: observation.remoteAccountId,
@@ -77,7 +74,7 @@ export async function planAccount(
     configCommit: commit?.sha ?? null,
     sha256: deps.sha256,
   };
-  const plan = approvable(await makePlan(input, deps.clock), request, deps.sha256);
+  const plan = approvable(makePlan(input), request, deps.sha256);
   return {
     plan,
     history,
@@ -118,15 +115,6 @@ function approvable(plan: Plan, { settings, trigger }: AccountRequest, sha256: P
   if (settings.mode !== 'approve-deletes' || trigger === 'cli' || !hasDeletes(plan)) return plan;
   const { operations } = onlyOf('delete', plan);
   return { ...plan, digest: planDigest(plan.remoteAccountId, operations, sha256) };
-}
-
-/** Plans, and lets other work run between the steps. */
-async function makePlan(input: PlanInput, clock: Clock): Promise<Plan> {
-  const steps = planInSteps(input);
-  for (let step = steps.next(); ; step = steps.next()) {
-    await clock.pause();
-    if (step.done === true) return step.value;
-  }
 }
 
 /** With accepted lists, what people have is known; a service that lists no people still shows nothing. */

@@ -4,7 +4,6 @@ import type { Entry, Resource, Warning } from '../core/catalog.ts';
 import { compareCodePoints } from '../core/names.ts';
 import type { Listing } from '../core/ports/service.ts';
 import { malformed } from './list.ts';
-import { startTurns } from '../system/turns.ts';
 
 /** A list that repeats an object more often is considered broken. */
 const MOST_REPETITIONS = 20;
@@ -33,9 +32,7 @@ export function createDistinct<T extends { readonly id: string }>(
       repeated.set(item.id, others);
     },
     async listing() {
-      const turns = startTurns();
       for (const [id, others] of repeated) {
-        if (turns.isOver()) await turns.next();
         const first = byId.get(id);
         if (first !== undefined) byId.set(id, merge(first, others));
       }

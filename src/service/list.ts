@@ -1,10 +1,8 @@
-// Reads a list as a stream: splits it into objects and converts each of them, and yields to the event loop for each
-// chunk. A broken limit ends the read immediately.
+// Reads a list as a stream: splits it into objects and converts each of them. A broken limit ends the read immediately.
 import { ServiceError } from '../core/errors.ts';
 import type { Listing } from '../core/ports/service.ts';
 import { type ArrayItem, type ArrayProblem, BadArray, createArraySplitter } from './array-items.ts';
 import { CutOff, UnreadableBody, utf8 } from './body.ts';
-import { turn } from '../system/turns.ts';
 
 /** Largest object of a list as JSON; a person with very many skill ids is the largest. */
 const LONGEST_OBJECT_BYTES = 256 * 1024;
@@ -29,13 +27,12 @@ export interface ListBuilder<T> {
 
 /**
  * Throws ServiceError `malformed` unless the body is a complete array of objects within the limits. The cause is a
- * CutOff if the body is incomplete. Waits for `pause` before each chunk, so that other work runs.
+ * CutOff if the body is incomplete.
  */
 export async function readList<T>(
   body: AsyncIterable<Uint8Array>,
   list: ListBuilder<T>,
   maxEntries: number,
-  pause: () => Promise<void> = turn,
 ): Promise<Listing<T>> {
   const splitter = createArraySplitter({
     maxItems: maxEntries,
@@ -46,7 +43,6 @@ export async function readList<T>(
   try {
     for await (const chunk of body) {
       isEmpty = false;
-      await pause();
       for (const item of splitter.push(chunk)) addItem(list, item);
     }
     splitter.end();

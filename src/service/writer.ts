@@ -20,7 +20,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
    */
   async function createdIn(kind: Kind, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
     try {
-      const list = await readList(inArray(body), entryList(kind, token), 1, () => Promise.resolve());
+      const list = await readList(inArray(body), entryList(kind, token), 1);
       return list.items[0];
     } catch (error) {
       if (error instanceof ServiceError) return undefined;

@@ -1,9 +1,9 @@
 // Ends the runs of processes that have ended.
-import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { engineOf } from './engine.ts';
 import { recountRun, rememberRemaining } from './run-totals.ts';
-import { inRanges, immediately } from './transactions.ts';
+import { immediately } from './transactions.ts';
 import type { Database, RunsTable } from './tables.ts';
 import { toIso } from './row-values.ts';
 
@@ -34,8 +34,8 @@ export async function brokenRuns(
 }
 
 /**
- * Marks runs as interrupted, and the operations that they had sent as unknown. Uses several transactions for each run,
- * because a large run takes seconds, unless the caller passes its own transaction as `write`.
+ * Marks runs as interrupted, and the operations that they had sent as unknown. Uses a transaction for each run,
+ * unless the caller passes its own transaction as `write`.
  */
 export async function interruptRuns(
   db: Database,
@@ -46,17 +46,13 @@ export async function interruptRuns(
 ): Promise<void> {
   const now = toIso(nowMs);
   for (const id of runs) {
-    await inRanges(db, id, async (range) => {
-      const update = interrupted(db, id, now, range);
-      await write((connection) => update.execute(connection));
-    });
     await write(async (connection) => {
       const { numAffectedRows } = await sql`
         update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
           error = 'the process ended during the run'
         where id = ${id} and status = 'running'`.execute(connection);
-      // A transaction of the run that had begun before has ended now; it may have journaled more.
-      await interrupted(db, id, now, sql`true`).execute(connection);
+      // After the update of the run: a transaction of it that had begun before has ended now, and may have journaled more.
+      await interrupted(db, id, now).execute(connection);
       // Another process may have ended it meanwhile.
       if (numAffectedRows === 1n) {
         await recountRun(connection, id);
@@ -70,7 +66,7 @@ export async function interruptRuns(
  * Sent operations become unknown, because their answers were lost, and pending ones are skipped. After a failover pending
  * ones are unknown too: the commit that marked them as sent may be lost.
  */
-function interrupted(db: Database, runId: string, now: string, range: RawBuilder<unknown>) {
+function interrupted(db: Database, runId: string, now: string) {
   const isDoubtful = sql`(status = 'sent' or exists (
     select 1 from runs where runs.id = ${runId} and runs.timeline <> ${engineOf(db).timeline}))`;
   return sql`
@@ -81,7 +77,7 @@ function interrupted(db: Database, runId: string, now: string, range: RawBuilder
       reason = case when status = 'sent' then 'the process ended before the answer was journaled'
         when ${isDoubtful} then 'the database was replaced by one that may lack its last commits'
         else 'the process ended before it was tried' end
-    where run_id = ${runId} and ${range} and status in ('sent', 'pending')`;
+    where run_id = ${runId} and status in ('sent', 'pending')`;
 }
 
 /**

@@ -5,7 +5,6 @@ import type { RunDetail } from '../core/ports/journal-reader.ts';
 import { compareCodePoints } from '../core/names.ts';
 import { mayHaveDeleted } from '../core/restoration.ts';
 import { type EntryKey, entryKey, usageOf } from '../core/usage.ts';
-import { turn } from '../system/turns.ts';
 import { resourcesOf } from './compressed-json.ts';
 import type { Database } from './tables.ts';
 
@@ -41,8 +40,6 @@ export async function readEarlierHolders(
       found.set(key, { until, people: others.toSorted(compareCodePoints) });
       open.delete(key);
     }
-    // Each list takes some milliseconds to read, and the daemon must keep answering.
-    await turn();
   }
   return deletes.flatMap(({ seq, key }) => {
     const holders = found.get(key);
@@ -90,5 +87,5 @@ async function listsUntil(db: Database, run: RunDetail['run']): Promise<readonly
 async function usageOfList(db: Database, digest: string): Promise<ReturnType<typeof usageOf>> {
   const bodies = db.selectFrom('snapshot_bodies').select('body').where('digest', '=', digest);
   const row = await bodies.executeTakeFirst();
-  return usageOf(row === undefined ? [] : await resourcesOf(row.body));
+  return usageOf(row === undefined ? [] : resourcesOf(row.body));
 }

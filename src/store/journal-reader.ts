@@ -9,7 +9,6 @@ import type {
   RunMark,
 } from '../core/ports/journal-reader.ts';
 import type { OperationRecord } from '../core/journal.ts';
-import { turn } from '../system/turns.ts';
 import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './remote-accounts.ts';
 import { readEarlierHolders } from './earlier-holders.ts';
@@ -111,8 +110,6 @@ export function journalReader(db: Database): JournalReader {
         const rows = await query.execute();
         records.push(...(await accountRecords(db, rows)));
         if (rows.length < ACCOUNTS_AT_A_TIME) return records;
-        // Ten thousand accounts would block the process for a noticeable time.
-        await turn();
       }
     },
 
@@ -214,7 +211,6 @@ async function readOperations(
     const rows = await query.execute();
     for (const row of rows) operations.push(toOperation(row));
     if (rows.length < OPERATIONS_AT_A_TIME) return operations;
-    await turn();
   }
 }
 

@@ -16,7 +16,7 @@ import { toIso, toMs } from './row-values.ts';
 import { entryRows, markSeen, writeEntries } from './observed-entries.ts';
 import type { Database, OperationsTable, Tables } from './tables.ts';
 import { requireOwnRun } from './fence.ts';
-import { immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
+import { immediately } from './transactions.ts';
 
 type GoodSnapshot = Selectable<Tables['snapshots']> &
   Pick<Selectable<Tables['accounts']>, 'remote_account_id' | 'missing_holdings'>;
@@ -24,8 +24,8 @@ type GoodSnapshot = Selectable<Tables['snapshots']> &
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
   // Lists are first compared and later written, but their JSON and digests are made only once.
   const digested = new WeakMap<ObservedCatalog, DigestedLists>();
-  async function digestOnce(observed: ObservedCatalog): Promise<DigestedLists> {
-    const lists = digested.get(observed) ?? (await digestLists(observed));
+  function digestOnce(observed: ObservedCatalog): DigestedLists {
+    const lists = digested.get(observed) ?? digestLists(observed);
     digested.set(observed, lists);
     return lists;
   }
@@ -39,7 +39,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       const [row] = snapshots;
       if (row === undefined) return null;
       if (row.remote_account_id !== null && row.remote_account_id !== remoteAccountId) return null;
-      const lists = await digestOnce(observed);
+      const lists = digestOnce(observed);
       const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
       const { gone, created } = await changesSince(db, account, remoteAccountId, row.taken_at);
       return {
@@ -51,24 +51,13 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
     },
 
     async recordObservation(observation) {
-      const lists = await digestOnce(observation.observed);
+      const lists = digestOnce(observation.observed);
       const bodies = await newBodies(db, lists);
       const isKnown = observation.good && bodies.size === 0 && (await markSeen(db, observation, lists));
       const rows = isKnown ? [] : entryRows(observation);
-      // Most are written first, in several transactions, so that others can write in between. If the process is killed, the
-      // written rows are still true: the entries were listed.
-      let written = 0;
-      for (; rows.length - written > ROWS_AT_A_TIME; written += ROWS_AT_A_TIME) {
-        const part = rows.slice(written, written + ROWS_AT_A_TIME);
-        await immediately(db, observation.account, async (connection) => {
-          await requireOwnRun(connection, observation.runId);
-          await writeEntries(connection, observation, part);
-        });
-        await afterRows(written + ROWS_AT_A_TIME);
-      }
       await immediately(db, observation.account, async (connection) => {
         await requireOwnRun(connection, observation.runId);
-        if (rows.length > written) await writeEntries(connection, observation, rows.slice(written));
+        if (rows.length > 0) await writeEntries(connection, observation, rows);
         await writeSnapshots(connection, observation, lists, bodies);
         if (observation.good) await writeLastGood(connection, observation);
       });
@@ -95,9 +84,9 @@ async function readLists(
   };
   const [skill, role, resource] = LISTS.map(body);
   return {
-    skill: skill === undefined ? [] : await entriesOf(skill),
-    role: role === undefined ? [] : await entriesOf(role),
-    resources: resource === undefined ? [] : await resourcesOf(resource),
+    skill: skill === undefined ? [] : entriesOf(skill),
+    role: role === undefined ? [] : entriesOf(role),
+    resources: resource === undefined ? [] : resourcesOf(resource),
     warnings: [],
   };
 }
@@ -164,7 +153,7 @@ async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMa
   const known = new Set(rows.map(({ digest }) => digest));
   const bodies = new Map<string, Uint8Array>();
   for (const { digest, json } of LISTS.map((kind) => lists[kind]))
-    if (!known.has(digest)) bodies.set(digest, await compressJson(json));
+    if (!known.has(digest)) bodies.set(digest, compressJson(json));
   return bodies;
 }
 

@@ -2,7 +2,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Journal, NewOperation, OperationResult, UnsettledOperation } from '../core/ports/journal.ts';
 import type { Database, OperationsTable } from './tables.ts';
-import { durably, immediately, afterRows, ROWS_AT_A_TIME } from './transactions.ts';
+import { durably, immediately } from './transactions.ts';
 import { isOwnRun, requireOwnRun } from './fence.ts';
 import { StoreError } from '../core/errors.ts';
 import { jsonRows, toIso, toMs } from './row-values.ts';
@@ -14,21 +14,16 @@ export function operationsJournal(
 ): Pick<Journal, 'addOperations' | 'commitOperations' | 'unsettledOperations' | 'settleOperation'> {
   return {
     async addOperations(runId: string, operations: readonly NewOperation[]) {
-      for (let at = 0; at < operations.length; at += ROWS_AT_A_TIME) {
-        // Other processes write in between. Nothing is sent before the last part is written.
-        if (at > 0) await afterRows(at);
-        const rows = operations.slice(at, at + ROWS_AT_A_TIME);
-        // One statement over a JSON array, because ten thousand single rows would take a second. The method may begin again.
-        await immediately(db, runId, async (connection) => {
-          await requireOwnRun(connection, runId);
-          await sql`
+      if (operations.length === 0) return;
+      // One statement over a JSON array, because ten thousand single rows would take a second.
+      await immediately(db, runId, async (connection) => {
+        await requireOwnRun(connection, runId);
+        await sql`
           insert into operations (run_id, seq, kind, action, name, remote_id, status, rule, reason)
-          select ${runId}, ${at} + key + 1, value ->> 'kind', value ->> 'action', value ->> 'name', value ->> 'remoteId',
+          select ${runId}, key + 1, value ->> 'kind', value ->> 'action', value ->> 'name', value ->> 'remoteId',
             value ->> 'status', value ->> 'rule', value ->> 'reason'
-          from ${jsonRows(rows)} where true
-          on conflict do nothing`.execute(connection);
-        });
-      }
+          from ${jsonRows(operations)}`.execute(connection);
+      });
     },
 
     commitOperations(runId, lease, sent, results) {

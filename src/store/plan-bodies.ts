@@ -1,10 +1,9 @@
 // The bodies of plans: lines of JSON, compressed with gzip, with their digest as the key. A plan may hold 20,000 entries of
 // 50,000 people, so it is written and read in pieces between which other work runs, and contains each person's id once.
 import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import type { HeldChange, Operation, Plan } from '../core/plan.ts';
 import { HELD_PART } from '../core/ports/journal-reader.ts';
-import { startTurns } from '../system/turns.ts';
-import { decompress } from './compressed-json.ts';
 import type { Database } from './tables.ts';
 
 /** Converting this many changes takes a few milliseconds. Each line of held changes is a part that can be read alone. */
@@ -29,8 +28,7 @@ export interface PlanBody {
 }
 
 /** The body of a plan without its time: runs that change nothing repeat the same plan, which is stored once. */
-export async function planBody({ operations, held, ...head }: Plan): Promise<PlanBody> {
-  const turns = startTurns();
+export function planBody({ operations, held, ...head }: Plan): PlanBody {
   const hash = createHash('sha256');
   const lines: string[] = [];
   const add = (line: unknown): void => {
@@ -50,7 +48,6 @@ export async function planBody({ operations, held, ...head }: Plan): Promise<Pla
     .sort((a, b) => b.usedBy.length - a.usedBy.length);
   for (const [list, changes] of Object.entries({ operations, held: ranked })) {
     for (let at = 0; at < changes.length; at += CHANGES_A_LINE) {
-      if (turns.isOver()) await turns.next();
       add([list, changes.slice(at, at + CHANGES_A_LINE).map(stored)]);
     }
   }
@@ -70,18 +67,16 @@ export async function readPlan(db: Database, digest: string | null, heldPart?: n
   if (digest === null) return null;
   const bodies = db.selectFrom('plan_bodies').select('body').where('digest', '=', digest);
   const row = await bodies.executeTakeFirst();
-  return row === undefined ? null : await planOf(await decompress(row.body), heldPart);
+  return row === undefined ? null : planOf(gunzipSync(row.body), heldPart);
 }
 
-async function planOf(body: Buffer, heldPart: number | undefined): Promise<Plan> {
-  const turns = startTurns();
+function planOf(body: Buffer, heldPart: number | undefined): Plan {
   const lines = body.toString('utf8').trimEnd().split('\n');
   // Only planBody writes the lines, so their types are known.
   const head = JSON.parse(lines.shift() ?? '') as Head;
   const people = JSON.parse(lines.pop() ?? '') as readonly string[];
   const plan = { ...head, operations: [] as Operation[], held: [] as RankedChange[] };
   for (const line of heldPart === undefined ? lines : linesOfPart(lines, heldPart)) {
-    if (turns.isOver()) await turns.next();
     const [list, changes] = JSON.parse(line) as ChangesLine;
     if (list === 'operations') plan.operations.push(...changes.map((change) => named(change, people)));
     else plan.held.push(...changes.map((change) => named(change, people)));

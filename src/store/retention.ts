@@ -1,8 +1,8 @@
 // Deletes old runs, snapshots and entries, but never the last good snapshot of an account or rows that a rule needs.
+import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { ServiceSettings } from '../core/settings.ts';
-import { turn } from '../system/turns.ts';
 import { jsonList, toIso, toMs } from './row-values.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
@@ -74,7 +74,7 @@ async function deleteRows(
   const most = ['runs', 'snapshot_bodies', 'plan_bodies'].includes(table) ? LARGE_ROWS : ROWS;
   const found = sql`select ${key} from ${name} where ${condition}`;
   for (;;) {
-    await turn();
+    await setImmediate();
     // Others need not wait where there is nothing to delete.
     const { rows } = await sql`${found} limit 1`.execute(db);
     if (rows.length === 0) return;

@@ -7,11 +7,11 @@ import { compressJson } from './compressed-json.ts';
 import { planBody } from './plan-bodies.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database, RunsTable } from './tables.ts';
-import { durably, immediately, inRanges } from './transactions.ts';
+import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
 import { engineOf } from './engine.ts';
-import { isOwnRun, lockLost, ownRun, requireLeader, requireOwnRun } from './fence.ts';
+import { lockLost, ownRun, requireLeader, requireOwnRun } from './fence.ts';
 import { recountRun, remainingOf } from './run-totals.ts';
 import { toIso } from './row-values.ts';
 
@@ -43,7 +43,7 @@ export function runsJournal(
     },
 
     async recordPlan(runId: string, plan: Plan) {
-      const { digest, lines } = await planBody(plan);
+      const { digest, lines } = planBody(plan);
       const { summary } = plan;
       const write = async (connection: Database): Promise<boolean> => {
         const { numAffectedRows } = await sql`
@@ -54,8 +54,7 @@ export function runsJournal(
         return (numAffectedRows ?? 0n) > 0n;
       };
       if (await write(db)) return;
-      // Compressed before the transaction, because a large plan takes long.
-      const body = await compressJson(lines);
+      const body = compressJson(lines);
       await immediately(db, runId, async (connection) => {
         await connection
           .insertInto('plan_bodies')
@@ -70,8 +69,6 @@ export function runsJournal(
       const { counts } = end;
       const isQuiet = counts !== null && counts.created + counts.deleted + counts.failed === 0;
       const commit = isQuiet ? immediately : durably;
-      // Before the transaction of the run, because the operations of a large run take a second.
-      if (!['converged', 'planned'].includes(end.status)) await endOperations(db, runId, end.finishedAtMs);
       const isEnded = await commit(db, runId, async (connection) => {
         const { numUpdatedRows } = await connection
           .updateTable('runs')
@@ -90,6 +87,8 @@ export function runsJournal(
           .where('id', 'in', sql<string>`(${ownRun(connection, runId)})`)
           .executeTakeFirstOrThrow();
         if (numUpdatedRows === 0n) return false;
+        if (!['converged', 'planned'].includes(end.status))
+          await endOperations(connection, runId, end.finishedAtMs);
         if (counts === null) await recountRun(connection, runId);
         await connection
           .updateTable('accounts')
@@ -185,17 +184,12 @@ function pendingColumns(runId: string, { pending = null, finishedAtMs }: RunEnd)
 }
 
 /** Ends the open operations of a run: a sent one is unknown, a pending one is skipped. */
-async function endOperations(db: Database, runId: string, nowMs: number): Promise<void> {
-  await inRanges(db, runId, async (range) => {
-    const update = sql`
-      update operations set
-        status = case status when 'sent' then 'unknown' else 'skipped' end,
-        finished_at = ${toIso(nowMs)},
-        reason = case status when 'sent' then 'the run ended before its answer was journaled'
-          else 'the run ended before it was tried' end
-      where run_id = ${runId} and ${range} and status in ('sent', 'pending')`;
-    await immediately(db, runId, async (connection) => {
-      if (await isOwnRun(connection, runId)) await update.execute(connection);
-    });
-  });
+async function endOperations(connection: Database, runId: string, nowMs: number): Promise<void> {
+  await sql`
+    update operations set
+      status = case status when 'sent' then 'unknown' else 'skipped' end,
+      finished_at = ${toIso(nowMs)},
+      reason = case status when 'sent' then 'the run ended before its answer was journaled'
+        else 'the run ended before it was tried' end
+    where run_id = ${runId} and status in ('sent', 'pending')`.execute(connection);
 }

@@ -39,14 +39,12 @@ export function snapshotReader(db: Database): SnapshotReader {
         readBody(db, snapshot, 'skill'),
         readBody(db, snapshot, 'role'),
       ]);
-      return skill === null || role === null
-        ? null
-        : { skill: await entriesOf(skill), role: await entriesOf(role) };
+      return skill === null || role === null ? null : { skill: entriesOf(skill), role: entriesOf(role) };
     },
 
     async snapshotPeople(snapshot) {
       const body = await readBody(db, snapshot, 'resource');
-      return body === null ? null : await resourcesOf(body);
+      return body === null ? null : resourcesOf(body);
     },
   };
 }

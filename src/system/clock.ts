@@ -1,12 +1,10 @@
 // The clock of the machine. Everything else receives a Clock, so that tests control the time.
 import type { Clock } from '../core/ports/clock.ts';
-import { turn } from './turns.ts';
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   steadyMs: () => performance.now(),
   sleep,
-  pause: turn,
 };
 
 /** Resolves after `ms`, or as soon as the signal aborts. */

@@ -14,8 +14,6 @@ export interface Clock {
   steadyMs(): number;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Lets other work of the process run, between two steps that compare or sort complete lists. */
-  pause(): Promise<void>;
 }
 
 /**

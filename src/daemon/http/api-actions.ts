@@ -13,7 +13,6 @@ import {
   PLAN_DIGEST,
   REASON_TOO_LONG,
 } from '../../core/operator.ts';
-import { startTurns } from '../../system/turns.ts';
 import type { DaemonApi } from '../daemon-api.ts';
 import {
   type ActionDeps,
@@ -69,9 +68,7 @@ function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
     if (named.size < data.length || named.size > deps.daemon.accountNames().length)
       return apiFailure(context, badRequest('the list must have each account of the daemon at most once'));
     const results: object[] = [];
-    const turns = startTurns();
     for (const { account, digest: plan } of data) {
-      if (turns.isOver()) await turns.next();
       const request = { action: 'approve', account, digest: plan, reason: null } as const;
       const outcome = await performFor(context, request, deps);
       const { code: status, message, more } = failureOf(outcome) ?? {};

@@ -1,7 +1,6 @@
 // The paths of the API that read: accounts, runs, and the daemon itself. Each field of the JSON is named, so that a field
 // added to a view is not published by accident.
 import type { Hono } from 'hono';
-import { turn } from '../../system/turns.ts';
 import type { RunRecord } from '../../core/journal.ts';
 import { operationToJson, runToJson } from '../../report/run-json.ts';
 import { statesOfListed } from '../account-state.ts';
@@ -84,7 +83,6 @@ async function* runInPieces(daemon: DaemonApi, run: RunRecord): AsyncGenerator<s
 
 async function* listInPieces<T>(list: readonly T[], toJson: (value: T) => unknown): AsyncGenerator<string> {
   for (let at = 0; at < list.length; at += ROWS_AT_A_TIME) {
-    if (at > 0) await turn();
     const rows = list.slice(at, at + ROWS_AT_A_TIME).map((value) => JSON.stringify(toJson(value)));
     yield `${at === 0 ? '[' : ','}${rows.join(',')}`;
   }
@@ -102,7 +100,6 @@ async function* accountsInPieces(
   let comma = first.length === 0 ? '' : ',';
   yield `{"accounts":[${text(first)}`;
   for (let at = 0; at < others.length; at += ACCOUNTS_AT_A_TIME) {
-    await turn();
     const some = await daemon.accounts(others.slice(at, at + ACCOUNTS_AT_A_TIME));
     // Accounts that have been removed meanwhile are missing.
     if (some.length === 0) continue;

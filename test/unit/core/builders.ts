@@ -9,9 +9,8 @@ import type {
   Resource,
 } from '../../../src/core/catalog.ts';
 import type { AccountHistory, History } from '../../../src/core/history.ts';
-import type { PlanInput } from '../../../src/core/make-plan.ts';
+import { makePlan, type PlanInput } from '../../../src/core/make-plan.ts';
 import { unknownHolders } from '../../../src/core/unknown-holders.ts';
-import { planInSteps } from '../../../src/core/make-plan.ts';
 import type { HeldChange, Plan } from '../../../src/core/plan.ts';
 
 export const NOW = '2026-03-10T12:00:00.000Z';
@@ -111,7 +110,7 @@ export interface Case {
 }
 
 export function plan(of: Case): Plan {
-  const making = planInSteps({
+  return makePlan({
     account: 'acme',
     remoteAccountId: '42',
     now: NOW,
@@ -140,9 +139,6 @@ export function plan(of: Case): Plan {
     sha256,
     ...of.input,
   });
-  let step = making.next();
-  while (step.done !== true) step = making.next();
-  return step.value;
 }
 
 /** `create skill X`, `delete role Y` … in the plan's order. */

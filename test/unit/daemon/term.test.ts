@@ -27,7 +27,6 @@ function stage() {
     clock: {
       nowMs: () => Date.now(),
       steadyMs: () => Date.now(),
-      pause: async () => undefined,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     },
     log: testLog(),

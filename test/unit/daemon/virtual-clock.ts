@@ -28,7 +28,6 @@ export function virtualClock(
   return {
     nowMs: () => nowMs,
     steadyMs: () => timerMs,
-    pause: async () => undefined,
     sleep(ms, signal) {
       return new Promise((resolve) => {
         if (signal?.aborted === true) return resolve();

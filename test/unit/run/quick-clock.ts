@@ -11,8 +11,6 @@ export class QuickClock implements Clock {
     return this.now;
   }
 
-  async pause(): Promise<void> {}
-
   steadyMs(): number {
     return this.steady;
   }

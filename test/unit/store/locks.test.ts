@@ -185,56 +185,6 @@ describe('committing operations', () => {
   });
 });
 
-describe('a large broken run', () => {
-  const MANY = Array.from({ length: 11_000 }, (_, number) => operation({ name: `Skill ${String(number)}` }));
-
-  async function largeBroken() {
-    const store = await fixture();
-    await store.take(runId(1));
-    const id = await store.begin(1);
-    await store.journal.addOperations(id, MANY);
-    store.execute('update locks set pid = ?', await deadPid());
-    const skipped = () =>
-      store.rows<{ n: number }>("select count(*) as n from operations where status = 'skipped'")[0]?.n ?? 0;
-    return { store, id, skipped };
-  }
-
-  it('is ended by the next holder in several transactions, between which others write', async () => {
-    const { store, skipped } = await largeBroken();
-    const seen = new Set<number>();
-    let isOver = false;
-    const watch = (): void => {
-      if (isOver) return;
-      seen.add(skipped());
-      setImmediate(watch);
-    };
-    setImmediate(watch);
-    await store.take(runId(2));
-    isOver = true;
-    expect([...seen]).toContain(5000);
-    expect(skipped()).toBe(MANY.length);
-    expect(store.rows('select status, error_code from runs')).toEqual([
-      { status: 'interrupted', error_code: 'interrupted' },
-    ]);
-  });
-
-  it('whose end failed halfway is ended by the holder after that, and keeps no lock', async () => {
-    const { store, id, skipped } = await largeBroken();
-    const repair = store.failOn('operations', 'update', 'old.seq > 6000');
-    await expect(store.take(runId(2))).rejects.toMatchObject({ code: 'store_failed' });
-    expect([skipped(), store.rows('select status from runs where id = ?', id)]).toEqual([
-      5000,
-      [{ status: 'running' }],
-    ]);
-    repair();
-    await store.take(runId(3));
-    expect([skipped(), store.rows('select status from runs where id = ?', id)]).toEqual([
-      MANY.length,
-      [{ status: 'interrupted' }],
-    ]);
-  });
-});
-
 describe('the broken run of a holder that died', () => {
   async function broken() {
     const store = await fixture();

@@ -4,7 +4,6 @@ import type { RunRecord } from '../../../core/journal.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
 import { DAY_MS } from '../../../core/durations-and-sizes.ts';
 import { driftLine, joined } from '../../../report/formatting.ts';
-import { turn } from '../../../system/turns.ts';
 import type { AccountView, DaemonApi } from '../../daemon-api.ts';
 import { ACCOUNT, type HttpEnv } from '../context.ts';
 import { answerFailure } from '../failure.tsx';
@@ -85,7 +84,6 @@ function runShownFor({ pending, lastRun, issues }: AccountView, runs: readonly R
 function addLists(app: Hono<HttpEnv>, daemon: DaemonApi): void {
   app.get('/', async (context) => {
     const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accountFacts()]);
-    await turn();
     const list = listAccounts(
       accounts,
       accountFilterOf((name) => context.req.query(name)),
