@@ -192,15 +192,24 @@ async function applyOne(
     return { exit: EXIT.failed, report: null };
   }
   const request = { ...session.requestFor(account.settings, 'cli', signals), progress: observe };
-  const result = await reconcileOrReport(account.name, request, session.applying, {
-    mode: 'apply',
-    accept,
-    agreed,
-    noDelete: options.delete === false,
-    lockTimeoutMs: options.lockTimeout,
-    reread: () => reloadRequest(account.name, applying),
-    ...(onPlan === null ? {} : { onPlan }),
-  });
+  const run = (plan: AgreedPlan | undefined) =>
+    reconcileOrReport(account.name, request, session.applying, {
+      mode: 'apply',
+      accept,
+      agreed: plan,
+      noDelete: options.delete === false,
+      lockTimeoutMs: options.lockTimeout,
+      reread: () => reloadRequest(account.name, applying),
+      ...(onPlan === null ? {} : { onPlan }),
+    });
+  let result = await run(agreed);
+  if (result !== null && 'plan' in result && result.isDoubtful && !signals.stop.aborted) {
+    showMessage(
+      `${account.name}: no list shows yet what became of some operations; a second run settles them`,
+    );
+    // What was agreed to is what the first run planned: nothing else is applied without a question.
+    result = await run({ digest: '', firstObserved: null, reviewed: result.plan, isContinued: true });
+  }
   if (result === null) return { exit: EXIT.failed, report: null };
   if ('heldBy' in result) {
     showMessage(

@@ -230,15 +230,11 @@ function textOf(activity: Activity | Step): string {
     case 'recheck':
       return 'the lists lack entries or assignments that the last ones had; reading them again';
     case 'earlier':
-      return 'waiting until the service has finished what an interrupted run sent';
+      return 'waiting until the lists show what an earlier run sent';
     case 'apply':
       return `${activity.done} of ${count(activity.total, 'operation')}, ${percent(activity.done, activity.total)}`;
-    case 'settle':
-      return `waiting until the lists show the outcome of ${count(activity.operations, activity.action)} without a clear answer`;
-    case 'probe':
-      return `waiting until the list of ${activity.kind}s, which was empty, shows the first create`;
     case 'verify':
-      return 'verifying: waiting until the lists show the changes';
+      return 'waiting until the lists show the changes';
     case 'step': {
       const { text, done, total } = activity;
       return done === undefined || !total ? text : `${text}, ${percent(done, total)}`;

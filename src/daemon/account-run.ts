@@ -67,6 +67,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       unjournaled.delete(name);
       if (unjournaled.size === 0) problem = null;
       if (result !== null) await reportEnd(result, (performance.now() - startedAt) / 1000);
+      if (result?.isDoubtful === true) due.again();
     } catch (error) {
       // Another process leads now, and makes the run.
       if (error instanceof StoreError && error.code === 'lock_lost') return;

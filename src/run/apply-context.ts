@@ -1,7 +1,8 @@
 // What the steps of an apply share: the numbered operations, their results, and the reason to stop.
 import { LONGEST_WAIT_MS } from '../core/backoff.ts';
-import { type Action, KINDS, type ObservedCatalog } from '../core/catalog.ts';
-import { type AwaitedEntry, type History, isStillRequested } from '../core/history.ts';
+import { type Action, type Entry, type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
+import { type AwaitedEntry, type History, isStillRequested, kindNameKey } from '../core/history.ts';
+import { nameKey } from '../core/names.ts';
 import type { OperationStatus } from '../core/journal.ts';
 import type { Operation } from '../core/plan.ts';
 import { type EntryKey, entryKey, namesByKey } from '../core/usage.ts';
@@ -56,6 +57,10 @@ export interface ApplyContext {
   identified: boolean;
   /** Checks the account id of an answer and remembers it. Resolves with the error message, or null. */
   readonly claimAccountId: (accountId: string) => Promise<string | null>;
+  /** Ids that no create in doubt can have made: listed or journaled before, or confirmed in this run. */
+  readonly known: Set<EntryKey>;
+  /** `kind:name key` of names that lists have shown since the plan, of entries that this run has not made. */
+  readonly appeared: Set<string>;
   /** The current result of each operation, by `seq`. */
   readonly statuses: Map<number, OperationResult>;
   /** How many operations have these statuses now. */
@@ -227,14 +232,62 @@ export function runHistory(
   return { ...history, requestedNames, awaited };
 }
 
-/** Every id that existed before: listed when the run was planned, or known to the journal. */
-export async function knownEntries({
-  planned,
-  request,
-  deps,
-  remoteAccountId,
-}: ApplyContext): Promise<Set<EntryKey>> {
-  const listed = KINDS.flatMap((kind) => planned[kind].map((entry) => entryKey(kind, entry.id)));
-  const known = await deps.journal.knownIds(request.settings.name, remoteAccountId, null);
-  return new Set([...listed, ...known]);
+/** The requested name of each entry that this run has created. */
+export function createdEntries({ operations, statuses }: ApplyContext): Map<EntryKey, string> {
+  return new Map(
+    operations.flatMap(({ kind, name, seq }): [EntryKey, string][] => {
+      const entry = statuses.get(seq)?.entry;
+      return entry === undefined ? [] : [[entryKey(kind, entry.remoteId), name]];
+    }),
+  );
+}
+
+/** Remembers the names that a list shows and the lists of the plan lacked: a create of one would make a duplicate. */
+export function noteAppeared(context: ApplyContext, lists: Readonly<Record<Kind, readonly Entry[]>>): void {
+  const before = namesByKey(context.planned);
+  const created = createdEntries(context);
+  for (const kind of KINDS) {
+    for (const { id, name } of lists[kind]) {
+      const key = entryKey(kind, id);
+      const isNew = !created.has(key) && nameKey(before.get(key) ?? '') !== nameKey(name);
+      if (isNew) context.appeared.add(kindNameKey(kind, name));
+    }
+  }
+}
+
+/** Journals a create that happened, and checks its account id before anything else may be sent. */
+export async function confirmCreate(
+  context: ApplyContext,
+  { kind, seq }: NumberedOperation,
+  entry: Entry,
+  details: { attempts: number; httpStatus: number | null; reason?: string },
+): Promise<void> {
+  const { known } = context;
+  const key = entryKey(kind, entry.id);
+  // A service that answers with an older entry created nothing, so rolecall must not own that entry.
+  const existed = known.has(key);
+  known.add(key);
+  const isOwn = await confirmOwner(context, entry);
+  conclude(context, seq, 'done', {
+    ...details,
+    reason: existed ? 'the service answered with an entry that already existed' : (details.reason ?? null),
+    entry: {
+      remoteId: entry.id,
+      name: entry.name,
+      existed,
+      ...(isOwn || entry.accountId === undefined ? {} : { accountId: entry.accountId }),
+    },
+  });
+}
+
+/** Confirms the account by the id of an answer, if it carries one. Halts the run and returns false for another account. */
+export async function confirmOwner(context: ApplyContext, { accountId }: Entry): Promise<boolean> {
+  if (accountId === undefined) return true;
+  if (context.identified && accountId === context.remoteAccountId) return true;
+  const wrong = await context.claimAccountId(accountId);
+  if (wrong === null) {
+    context.remoteAccountId = accountId;
+    context.identified = true;
+  } else context.halt ??= { code: 'identity_mismatch', message: wrong };
+  return wrong === null;
 }

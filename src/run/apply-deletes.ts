@@ -14,6 +14,7 @@ import {
   haltIfStopped,
   holdFrozen,
   markSent,
+  noteAppeared,
   noteFailure,
   type NumberedOperation,
   skip,
@@ -21,21 +22,12 @@ import {
 } from './apply-context.ts';
 import { growOld } from './changes-during-run.ts';
 import { findingsNow, type FindingsNow, recheckNow } from './recheck-deletes.ts';
-import { type Doubt, settle, type SettleOptions } from './doubtful-operations.ts';
 import { listsObserver, readLists, readTwiceIfNeeded } from './lists.ts';
 
 interface Reading extends FindingsNow {
   readonly observed: ObservedCatalog;
   /** Whether a minute has passed since the reading started. */
   readonly isOld: () => boolean;
-}
-
-/** A delete whose answer, or missing answer, leaves open whether the entry is gone. */
-interface DoubtfulDelete extends Doubt {
-  readonly operation: NumberedOperation;
-  readonly attempts: number;
-  readonly httpStatus: number | null;
-  readonly reason: string;
 }
 
 /** Every delete ends as done, failed, unknown, held or skipped. */
@@ -47,17 +39,8 @@ export async function applyDeletes(
     skip(context, deletes, UNIDENTIFIED);
     return;
   }
-  const doubts: DoubtfulDelete[] = [];
   const readings = createReadings(context);
-  await forEachOperation(context, deletes, async (operation) => {
-    const doubt = await deleteOne(context, operation, readings.current);
-    if (doubt !== null) doubts.push(doubt);
-  });
-  await settleDoubts(context, doubts);
-  for (const { operation, attempts, httpStatus, reason } of doubts) {
-    if (context.statuses.has(operation.seq)) continue;
-    conclude(context, operation.seq, 'failed', { attempts, httpStatus, reason });
-  }
+  await forEachOperation(context, deletes, (operation) => deleteOne(context, operation, readings.current));
   skip(context, deletes, context.halt?.message ?? context.deletesStopped ?? readings.problem());
 }
 
@@ -100,6 +83,7 @@ async function read(context: ApplyContext, onProblem: (why: string) => void): Pr
   const isOld = growOld(context.deps.clock);
   try {
     const observed = await readForDeletes(context);
+    if (observed !== null) noteAppeared(context, observed);
     if (observed !== null) return { ...findingsNow(context, observed), observed, isOld };
     onProblem(
       'two readings in a row lost or renamed more than a quarter of the entries since the run started, or lack entries that people have; nothing is deleted. Run `rolecall plan` and check the lists',
@@ -140,7 +124,7 @@ async function deleteOne(
   context: ApplyContext,
   operation: NumberedOperation,
   current: Readings['current'],
-): Promise<DoubtfulDelete | null> {
+): Promise<void> {
   const { kind, seq, remoteId = '' } = operation;
   let attempts = 0;
   let maybeDone = false;
@@ -149,16 +133,12 @@ async function deleteOne(
     const window = context.frozen();
     if (window !== null) {
       if (maybeDone) break;
-      holdFrozen(context, seq, window, attempts);
-      return null;
+      return holdFrozen(context, seq, window, attempts);
     }
     const reading = await current();
     if (reading === null) break;
     const recheck = recheckNow(context, operation, reading);
-    if (recheck !== null) {
-      conclude(context, seq, recheck.status, { ...recheck, attempts });
-      return null;
-    }
+    if (recheck !== null) return conclude(context, seq, recheck.status, { ...recheck, attempts });
     if (haltIfStopped(context) || context.deletesStopped !== null) break;
     const mayStart = async (): Promise<boolean> =>
       (await markSent(context, operation)) && !reading.isOld() && context.frozen() === null;
@@ -173,65 +153,30 @@ async function deleteOne(
       return concludeDelete(context, operation, { ...outcome, attempts, maybeDone });
     }
   }
-  if (last === null) return null;
-  return concludeDelete(context, operation, { type: 'failed', error: last, attempts, maybeDone });
+  if (last !== null) concludeDelete(context, operation, { type: 'failed', error: last, attempts, maybeDone });
 }
 
-/** Journals the result of a delete. Returns a doubt when only a list can show whether the entry is gone. */
+/** Journals the result of a delete. Whatever the service answered, a list decides at the end whether the entry is gone. */
 function concludeDelete(
   context: ApplyContext,
-  operation: NumberedOperation,
+  { seq }: NumberedOperation,
   outcome: Exclude<DeleteOutcome, { type: 'outdated' }>,
-): DoubtfulDelete | null {
-  const { seq } = operation;
+): void {
   const { attempts } = outcome;
   switch (outcome.type) {
     case 'deleted':
-      conclude(context, seq, 'done', { attempts, httpStatus: outcome.httpStatus });
-      return null;
+      return conclude(context, seq, 'done', { attempts, httpStatus: outcome.httpStatus });
     case 'doubtful': {
       const { httpStatus, reason } = outcome;
-      conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
-      const sinceMs = context.deps.clock.steadyMs();
-      return { ...operation, operation, attempts, httpStatus, reason, sinceMs };
+      return conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
     }
     case 'failed': {
       const { message: reason, httpStatus = null } = outcome.error;
       noteFailure(context, outcome.error);
-      // A delete that was sent is journaled as failed only after a list was read: until then its result is unknown.
-      if (attempts === 0) conclude(context, seq, 'skipped', { attempts, httpStatus, reason });
-      if (outcome.maybeDone) conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
-      // Only a list shows whether the entry is gone. After 404 and 410 a stale list gets `settle` to show it; after any
-      // other refusal the list is read once.
-      const saysGone = httpStatus === 404 || httpStatus === 410;
-      const sinceMs = saysGone ? context.deps.clock.steadyMs() : -Infinity;
-      return { ...operation, operation, attempts, httpStatus, reason, sinceMs };
+      const status = attempts === 0 ? 'skipped' : outcome.maybeDone ? 'unknown' : 'failed';
+      return conclude(context, seq, status, { attempts, httpStatus, reason });
     }
     default:
       return outcome satisfies never;
   }
-}
-
-/** Reads the lists for the doubtful deletes. A delete of an entry that is gone counts as done, whatever its status was. */
-async function settleDoubts(context: ApplyContext, doubts: readonly DoubtfulDelete[]): Promise<void> {
-  const { request, deps } = context;
-  let hasWaited = false;
-  const options: SettleOptions = {
-    request,
-    clock: deps.clock,
-    read: async (kinds) => {
-      const reading = await read(context, () => undefined);
-      return new Map(reading === null ? [] : kinds.map((kind) => [kind, reading.observed[kind]]));
-    },
-    // A halted run reads once, so that what it sent last is known.
-    isStopped: () => context.halt?.code === 'unauthorized' || (hasWaited && haltIfStopped(context)),
-    onWait(wait) {
-      hasWaited = true;
-      request.progress?.({ type: 'settle', action: 'delete', ...wait });
-    },
-  };
-  await settle(doubts, options, ({ doubt: { operation, attempts, httpStatus }, hasHappened }) => {
-    const reason = 'the list no longer shows it';
-    if (hasHappened) conclude(context, operation.seq, 'done', { attempts, httpStatus, reason });
-  });
 }

@@ -2,7 +2,8 @@
 import type { Warning } from '../core/catalog.ts';
 import type { RunMode } from '../core/journal.ts';
 import { describePause, type PauseOfAll, pausedError } from '../core/operator.ts';
-import { hasDeletes, type Plan } from '../core/plan.ts';
+import { nameKey } from '../core/names.ts';
+import { hasDeletes, type Operation, type Plan, type ReviewedPlan } from '../core/plan.ts';
 import type { Planned } from './plan-account.ts';
 import type { Observation } from './observe.ts';
 import type { DryRunDeps, ReconcileOptions, Run } from './request.ts';
@@ -81,4 +82,18 @@ export function deletesKept(
   if (pause === null) return { reason: 'it waits for an approval', pending };
   const error = pausedError(pause);
   return { reason: describePause(pause) ?? '', pending, error };
+}
+
+/**
+ * Whether an operation may be applied by the run that continues an agreed plan: the plan contains it, and it affects nobody
+ * else.
+ */
+export function isContained({ operations }: ReviewedPlan): (operation: Operation) => boolean {
+  const keyOf = ({ action, kind, name, remoteId }: Operation): string =>
+    `${action} ${kind} ${remoteId ?? nameKey(name)}`;
+  const agreed = new Map(operations.map((operation) => [keyOf(operation), operation]));
+  return (operation) => {
+    const same = agreed.get(keyOf(operation));
+    return same !== undefined && (operation.usedBy ?? []).every((id) => same.usedBy?.includes(id) === true);
+  };
 }

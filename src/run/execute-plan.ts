@@ -1,15 +1,15 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
-import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
+import { type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { anythingMissing, baselineOf } from '../core/list-plausibility.ts';
-import { nameKey, nearKey } from '../core/names.ts';
-import { kindNameKey, NAME_REFUSALS } from '../core/history.ts';
+import { nameKey } from '../core/names.ts';
+import { kindNameKey } from '../core/history.ts';
 import type { RunStatus } from '../core/journal.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan, ReviewedPlan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { entryKey } from '../core/usage.ts';
 import type { Lease } from '../core/ports/locks.ts';
 import type { NewOperation } from '../core/ports/journal.ts';
-import type { KeptDeletes } from './approval.ts';
+import { isContained, type KeptDeletes } from './approval.ts';
 import { applyCreates } from './apply-creates.ts';
 import { applyDeletes } from './apply-deletes.ts';
 import { type ApplyContext, conclude, type NumberedOperation, reportCounts, skip } from './apply-context.ts';
@@ -32,6 +32,8 @@ export interface PlannedRun extends ReadingRun, JournaledRun {
   readonly warnings: readonly Warning[];
   /** Why only the creates are applied; null: all are. */
   readonly keptDeletes: KeptDeletes | null;
+  /** The plan whose rest is applied, and nothing else; null: everything is. */
+  readonly continued: ReviewedPlan | null;
 }
 
 /** Journals the operations, applies them and verifies the result. */
@@ -65,6 +67,8 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     remoteAccountId: observation.remoteAccountId,
     identified: observation.identified,
     claimAccountId: accountIdClaimer(run),
+    known: new Set(),
+    appeared: new Set(),
     statuses: new Map(),
     counts: { failed: 0, unknown: 0 },
     halt: null,
@@ -73,11 +77,12 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
   };
   reportCounts(context, operations[0]?.action ?? 'create');
   const kept = run.keptDeletes === null ? [] : operations.filter(({ action }) => action === 'delete');
+  skip(context, kept, run.keptDeletes?.reason ?? '');
+  if (run.continued !== null) leaveOut(context, run.continued);
   await applyInOrder(
     context,
-    operations.filter((operation) => !kept.includes(operation)),
+    operations.filter(({ seq }) => !context.statuses.has(seq)),
   );
-  skip(context, kept, run.keptDeletes?.reason ?? '');
   await log.flush();
 
   // A halted run sends nothing more to the service, not even reads.
@@ -106,6 +111,20 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
   const lists = { observed: observed ?? observation.observed, remoteAccountId: context.remoteAccountId };
   const pending = run.keptDeletes === null ? null : run.keptDeletes.pending;
   return await finish(run, context, { rows, lists, unverified: warnings, pending });
+}
+
+/** Ends the operations that the continued plan does not contain as it had them: held, or not tried. */
+function leaveOut(context: ApplyContext, continued: ReviewedPlan): void {
+  const isAgreed = isContained(continued);
+  const left = context.operations.filter((operation) => !isAgreed(operation));
+  for (const { action, kind, remoteId, seq } of left) {
+    const held = continued.held.find(
+      (each) => action === 'delete' && each.kind === kind && each.remoteId === remoteId,
+    );
+    if (held !== undefined)
+      conclude(context, seq, 'held', { rule: held.rules[0] ?? null, reason: held.reason });
+  }
+  skip(context, left, 'it is not part of the plan that was agreed to; run `rolecall apply` again');
 }
 
 /** What the lists should show at the end, besides the operations that were done. */
@@ -208,16 +227,15 @@ function changedNames({ statuses, operations }: Results): Warning[] {
 
 /** Applies the creates, then the deletes. Only the deletes that the plan put first are applied before creates. */
 async function applyInOrder(context: ApplyContext, operations: readonly NumberedOperation[]): Promise<void> {
-  const { create: creates, delete: deletes, ...others } = byAction(operations);
-  // A new action needs its place in this order before this line compiles again.
-  others satisfies Record<string, never>;
+  const creates = operations.filter(({ action }) => action === 'create');
+  const deletes = operations.filter(({ action }) => action === 'delete');
   const firstCreate = creates[0]?.seq ?? 0;
   // Nothing is deleted in an account that is not confirmed; early deletes wait for the creates then.
   const early = context.identified ? deletes.filter(({ seq }) => seq < firstCreate) : [];
   const late = deletes.filter((operation) => !early.includes(operation));
 
   await applyDeletes(context, early);
-  await applyCreates(context, creates, (create, status) => nearDuplicateHint(context, early, create, status));
+  await applyCreates(context, creates);
   const failedKinds = KINDS.filter((kind) => creates.some((create) => failed(context, kind, create)));
   const allowed = late.filter(({ kind }) => !failedKinds.includes(kind));
   for (const { kind, seq } of late) {
@@ -229,29 +247,6 @@ async function applyInOrder(context: ApplyContext, operations: readonly Numbered
   }
   await applyDeletes(context, context.halt === null ? allowed : []);
   skip(context, late, context.halt?.message ?? 'it was not tried');
-}
-
-/** Explains a failed create by an entry with a near name: it was deleted first, or the service may refuse the create. */
-function nearDuplicateHint(
-  { planned, statuses }: ApplyContext,
-  early: readonly NumberedOperation[],
-  { kind, name }: NumberedOperation,
-  httpStatus: number | undefined,
-): string {
-  const isNear = (each: { readonly name: string }): boolean => nearKey(each.name) === nearKey(name);
-  const gone = early.find(
-    (each) => each.kind === kind && isNear(each) && statuses.get(each.seq)?.status === 'done',
-  );
-  if (gone !== undefined) return `; “${gone.name}” was deleted first; the next run creates “${name}” again`;
-  const near = NAME_REFUSALS.includes(httpStatus ?? 0) ? planned[kind].find(isNear) : undefined;
-  if (near === undefined) return '';
-  return `; “${near.name}” exists: if the file has both names, remove one; otherwise the next plan deletes it first, or shows what keeps it`;
-}
-
-function byAction(operations: readonly NumberedOperation[]): Record<Action, NumberedOperation[]> {
-  const groups: Record<Action, NumberedOperation[]> = { create: [], delete: [] };
-  for (const operation of operations) groups[operation.action].push(operation);
-  return groups;
 }
 
 function failed({ statuses }: ApplyContext, kind: Kind, create: NumberedOperation): boolean {

@@ -7,7 +7,13 @@ import { baselineOf } from '../core/list-plausibility.ts';
 import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { findingsOf, recheckDelete, type RecheckResult } from '../core/recheck.ts';
-import { type ApplyContext, deletedWithStatus, type NumberedOperation, runHistory } from './apply-context.ts';
+import {
+  type ApplyContext,
+  createdEntries,
+  deletedWithStatus,
+  type NumberedOperation,
+  runHistory,
+} from './apply-context.ts';
 
 /** What the lists show now, with what the run has done so far. No create is sent while deletes are. */
 export interface FindingsNow extends Findings {
@@ -19,17 +25,13 @@ export interface FindingsNow extends Findings {
 /** Compares the lists with the file again, including the entries that this run has created. */
 export function findingsNow(context: ApplyContext, observed: ObservedCatalog): FindingsNow {
   const { operations, statuses, request } = context;
-  const answered = operations.flatMap(({ kind, name, seq }): [EntryKey, string][] => {
-    const entry = statuses.get(seq)?.entry;
-    return entry === undefined ? [] : [[entryKey(kind, entry.remoteId), name]];
-  });
   const pending = operations.filter(({ action, seq }) => action === 'create' && !statuses.has(seq));
   return {
     ...findingsOf(request.settings.desired, observed, {
       history: runHistory(context, observed),
       planned: baselineOf(context.planned, deletedWithStatus(context, ['done', 'unknown'])),
     }),
-    answeredFor: new Map(answered),
+    answeredFor: createdEntries(context),
     pendingCreates: new Set(pending.map(({ kind, name }) => kindNameKey(kind, name))),
   };
 }

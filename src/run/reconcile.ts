@@ -152,7 +152,9 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     const { plan } = planned;
     const ended = { plan, lists: observation };
     const { agreed } = options;
-    const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
+    const continued = agreed?.isContinued === true ? (agreed.reviewed ?? null) : null;
+    const isSame = agreed === undefined || continued !== null || agreed.digest === plan.digest;
+    const stale = isSame ? undefined : agreed;
     await recordPlan(run, { observation, plan, good: planned.areListsGood });
     await options.onPlan?.(plan, run.runId);
 
@@ -192,7 +194,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       return await endRun(run, { ...ended, status: 'interrupted', traffic, error: LOCK_LOST });
     }
     const { warnings } = approval;
-    return await executePlan({ ...reading, observation, planned, change, warnings, keptDeletes });
+    return await executePlan({ ...reading, observation, planned, change, warnings, keptDeletes, continued });
   } catch (error) {
     return await failRun(run, error, opened?.traffic() ?? NO_TRAFFIC);
   }
@@ -207,12 +209,26 @@ async function waitAfterFailover({ lease, request, deps }: LockedRun): Promise<v
   if (restMs > 0) await deps.clock.sleep(restMs, request.signals.stop);
 }
 
-/** Observes the account. Observes it again when operations of earlier runs had to be settled first. */
+/**
+ * Observes the account. When operations of earlier runs are open, waits for those that no list shows until `settle` has
+ * passed, settles them, and observes the account again.
+ */
 async function observeSettled(run: ReadingRun): Promise<Observation> {
-  const observation = await observe(run, { writes: true });
-  if (!(await settleEarlierOperations(run, observation))) return observation;
+  const { progress, signals } = run.request;
+  const { clock } = run.deps;
+  const readAtMs = clock.nowMs();
+  const first = await observe(run, { writes: true });
+  const open = await settleEarlierOperations(run, first, readAtMs);
+  if (open === null) return first;
+  if (open.operations > 0) {
+    progress?.({ type: 'earlier', ...open });
+    await clock.sleep(open.forMs, signals.stop);
+    // A run that was stopped while it waited has proved nothing, and fails at its next request.
+    const isOver = !signals.stop.aborted;
+    if (isOver) await settleEarlierOperations(run, await observe(run, { writes: true }), Infinity);
+  }
   // Only the observation that adopted the renamed account reports its former name.
-  return { ...(await observe(run, { writes: true })), formerName: observation.formerName };
+  return { ...(await observe(run, { writes: true })), formerName: first.formerName };
 }
 
 async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {

@@ -58,6 +58,8 @@ export interface RunResult {
   readonly ended: EndedRun;
   /** How many entries of each kind its last lists showed; empty when it read none. */
   readonly entryCounts: ReadonlyMap<Kind, number>;
+  /** Whether the outcome of an operation is unknown: the next run settles it, and is due at once. */
+  readonly isDoubtful: boolean;
 }
 
 interface Ending {
@@ -152,6 +154,7 @@ export function resultOf(begun: NewRun, ending: Ending, finishedAtMs: number): R
     failure: error ?? null,
     ended: { run, operations, warnings, plan },
     entryCounts,
+    isDoubtful: status === 'partial' && operations.some((operation) => operation.status === 'unknown'),
   };
 }
 

@@ -123,7 +123,7 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
       let attempts = 0;
       const onSend = (): void => {
         attempts += 1;
-        if (attempts === 1 && call.isAgain !== true) return;
+        if (attempts === 1) return;
         retries += 1;
         options.observer.retry();
       };

@@ -16,8 +16,6 @@ export interface ResponseHead {
 
 /** A call, with the function that reads the body of a success. The transport passes on the errors of `read`. */
 export interface Call<T> {
-  /** Whether the run has sent the same request before, so that every attempt counts as a retry. */
-  readonly isAgain?: boolean;
   readonly method: Method;
   readonly path: string;
   readonly body?: object;

@@ -29,7 +29,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
   }
 
   return {
-    async create(kind: Kind, name: string, mayStart: MayStart, isAgain = false): Promise<CreateOutcome> {
+    async create(kind: Kind, name: string, mayStart: MayStart): Promise<CreateOutcome> {
       let last: ServiceError | null = null;
       // A create is repeated only if it certainly did not happen: throttled, or not connected.
       const repeats = ({ error, reached }: FailedAttempt): boolean => {
@@ -42,7 +42,6 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
           path: PATHS[kind],
           body: { name },
           read: (_: ResponseHead, answer: AsyncIterable<Uint8Array>) => createdIn(kind, answer),
-          isAgain,
         };
         const { content: entry, status, attempts } = await requests.send(call, repeats, mayStart);
         if (entry !== undefined) return { type: 'created', entry, httpStatus: status, attempts };

@@ -1,5 +1,5 @@
 // What a run reports while it works, for people who wait for it. A run never depends on who listens.
-import type { Action, Kind } from '../catalog.ts';
+import type { Action } from '../catalog.ts';
 
 /** Counts of the operations of a plan that is being applied. */
 export interface OperationCounts {
@@ -20,19 +20,10 @@ export type Activity =
   | { readonly type: 'plan' }
   /** The lists lack entries, and are read again after this wait. */
   | { readonly type: 'recheck'; readonly forMs: number }
-  /** The outcome of operations that an interrupted run sent. */
+  /** The operations of earlier runs whose outcome is unknown. */
   | { readonly type: 'earlier'; readonly operations: number; readonly forMs: number }
   | ({ readonly type: 'apply'; readonly action: Action } & OperationCounts)
-  /** Operations of this run whose outcome only a list can show. */
-  | {
-      readonly type: 'settle';
-      readonly action: Action;
-      readonly operations: number;
-      readonly forMs: number;
-    }
-  /** The first create into an empty list, which the list must show before others follow. */
-  | { readonly type: 'probe'; readonly kind: Kind; readonly forMs: number }
-  /** The changes that no list shows yet. */
+  /** The operations that no list shows yet. */
   | { readonly type: 'verify'; readonly operations: number; readonly forMs: number };
 
 /** Receives what a run does, as soon as it changes. Must not throw. */

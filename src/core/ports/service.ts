@@ -31,8 +31,7 @@ export type MayStart = () => boolean | Promise<boolean>;
 
 /** Creates and deletes entries of one account. Only the apply steps of run/ receive one. Rejects only as `mayStart` does. */
 export interface ServiceWriter {
-  /** `isAgain`: the run has sent the same create before. */
-  create(kind: Kind, name: string, mayStart: MayStart, isAgain?: boolean): Promise<CreateOutcome>;
+  create(kind: Kind, name: string, mayStart: MayStart): Promise<CreateOutcome>;
   delete(kind: Kind, remoteId: string, mayStart: MayStart): Promise<DeleteOutcome>;
 }
 

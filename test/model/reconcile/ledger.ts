@@ -103,7 +103,7 @@ export class Ledger {
 export function isDoubtful(call: Call): boolean {
   if (call.answer === null) return true;
   const { status } = call.answer;
-  if (status >= 500 || (status >= 300 && status < 400) || status === 408 || status === 425) return true;
+  if (status >= 500 || (status >= 300 && status < 400) || status === 408) return true;
   return call.method === 'POST' && status >= 200 && status < 300 && !isConfirmed(call);
 }
 

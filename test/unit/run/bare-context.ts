@@ -106,6 +106,8 @@ export function bareContext(parts: BareParts = {}): ApplyContext & { readonly re
     remoteAccountId: '42',
     identified: true,
     claimAccountId: () => Promise.resolve(null),
+    known: new Set(),
+    appeared: new Set(),
     statuses: new Map(),
     counts: { failed: 0, unknown: 0 },
     halt: null,

@@ -16,6 +16,7 @@ interface Check {
   readonly answered?: Readonly<Record<string, { remoteId: string; name: string } | undefined>>;
   readonly status?: OperationResult['status'];
   readonly attempts?: number;
+  readonly httpStatus?: number;
   /** How long before the verification all operations ended. */
   readonly agoMs?: number;
   readonly skills?: readonly string[];
@@ -44,7 +45,7 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
       seq,
       status: of.status ?? 'done',
       attempts: of.attempts ?? 1,
-      httpStatus: 200,
+      httpStatus: of.httpStatus ?? 200,
       reason: null,
       rule: null,
       atMs: startMs - (of.agoMs ?? 0),
@@ -66,6 +67,7 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
     warnings,
     readings: reader.readings,
     halt: context.halt,
+    statuses: operations.flatMap(({ seq }) => context.statuses.get(seq)?.status ?? []),
     passedMs: clock.nowMs() - startMs,
   };
 }
@@ -116,6 +118,59 @@ describe('a done operation', () => {
       'confirmed the delete of the skill “Old”, but the list still shows it',
     );
   });
+});
+
+describe('an operation whose outcome is unknown', () => {
+  const create: Check = { operations: [creating(1, 'New')], status: 'unknown', answered: { New: undefined } };
+  const remove: Check = {
+    operations: [deleting(1, 'Old')],
+    planned: skills('Old', 'Kept'),
+    status: 'unknown',
+  };
+
+  it('is done when a list shows a new entry of the name of the create', async () => {
+    const { statuses, passedMs } = await verified(create, (ms) => (ms < 20_000 ? {} : skills('New')));
+    expect([statuses, passedMs < 25_000]).toEqual([['done'], true]);
+  });
+
+  it('is done when two readings in a row lack the entry of the delete', async () => {
+    const gone = await verified(remove, (ms) => (ms < 20_000 ? skills('Old', 'Kept') : skills('Kept')));
+    expect([gone.statuses, gone.reported]).toEqual([['done'], []]);
+    expect([gone.passedMs >= 22_000, gone.passedMs < 26_000]).toEqual([true, true]);
+    const emptyOnce = await verified(remove, (ms) => (ms === 0 ? {} : skills('Old', 'Kept')));
+    expect(emptyOnce.statuses).toEqual(['unknown']);
+  });
+
+  it('stays unknown when no list shows it within settle', async () => {
+    const lost = await verified(create, () => ({}));
+    expect([lost.statuses, lost.passedMs >= 35_000, lost.passedMs < 38_000]).toEqual([
+      ['unknown'],
+      true,
+      true,
+    ]);
+    expect((await verified({ ...create, agoMs: 35_000 }, () => ({}))).readings).toBe(1);
+    expect((await verified(create, () => new ServiceError('unavailable', 'no'))).statuses).toEqual([
+      'unknown',
+    ]);
+  });
+
+  it.each([
+    [409, 'failed', 0],
+    [404, 'failed', 35_000],
+  ])(
+    'is that of a refused delete, which one list decides unless the entry is gone: %d',
+    async (httpStatus, status, waitMs) => {
+      const refused = { ...remove, status: 'failed', httpStatus } as const;
+      const listed = await verified(refused, () => skills('Old', 'Kept'));
+      expect([listed.statuses, listed.passedMs >= waitMs, listed.passedMs < waitMs + 3000]).toEqual([
+        [status],
+        true,
+        true,
+      ]);
+      const gone = await verified(refused, () => skills('Kept'));
+      expect([gone.statuses, gone.passedMs >= 2000, gone.passedMs < 4000]).toEqual([['done'], true, true]);
+    },
+  );
 });
 
 describe('lists that cannot be read', () => {
