@@ -1,6 +1,7 @@
 // Checks names of skills and roles in files: which are forbidden, and which contain suspicious characters.
 import { firstFew } from './amounts.ts';
-import { EMOJI_JOINT, INVISIBLE, isLongerThan, LONGEST_NAME, STRAY_MARK } from './names.ts';
+import { EMOJI_JOINT, INVISIBLE, isLongerThan, STRAY_MARK } from './names.ts';
+import { LONGEST_NAME } from './limits.ts';
 
 /** Matches most names quickly; the other tests are slower, and a catalog has thousands of names. */
 const SIMPLE = /^[!-~](?:[ -~]*[!-~])?$/u;

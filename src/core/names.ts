@@ -1,8 +1,5 @@
 // The only functions that compare desired and observed names.
 
-/** Longest name of a skill or role, and longest id, in characters. */
-export const LONGEST_NAME = 1000;
-
 /** Whether a text has more than this number of characters (code points). */
 export function isLongerThan(text: string, characters: number): boolean {
   return text.length > characters && (text.length > 2 * characters || Array.from(text).length > characters);

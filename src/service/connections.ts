@@ -9,6 +9,7 @@ import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import { sha256 } from '../system/digest.ts';
 import PQueue from 'p-queue';
 import { createPace, type Pace } from './pacing.ts';
+import { LARGEST_ANSWER_BYTES } from '../core/limits.ts';
 import { createReader } from './reader.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -91,7 +92,6 @@ export function createConnections(options: ConnectionOptions): Connections {
       token,
       userAgent: `rolecall/${options.version}`,
       timeoutMs: api.timeoutMs,
-      maxResponseBytes: api.maxResponseBytes,
       dispatcher: (await opening).to(account.baseUrl),
       kill: signals.kill,
     });
@@ -110,7 +110,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   return {
     async reader(account, signals) {
       const { requests, token } = await accountOf(account, signals);
-      return createReader(requests, token, api);
+      return createReader(requests, token);
     },
     async tokenKey(account, signals) {
       return keyOf(account.baseUrl, (await accountOf(account, signals)).token);
@@ -136,7 +136,7 @@ async function openDispatchersFor({ api, authorities }: ConnectionOptions): Prom
     connections: api.hostConcurrency,
     pipelining: 1,
     connect: { timeout: Math.min(10_000, api.timeoutMs), ...(ca === undefined ? {} : { ca }) },
-    maxResponseSize: api.maxResponseBytes,
+    maxResponseSize: LARGEST_ANSWER_BYTES,
     headersTimeout: api.timeoutMs,
     bodyTimeout: api.timeoutMs,
     keepAliveTimeout: 4000,

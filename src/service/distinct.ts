@@ -8,37 +8,34 @@ import { malformed } from './list.ts';
 /** A list that repeats an object more often is considered broken. */
 const MOST_REPETITIONS = 20;
 
-export interface Distinct<T> {
-  /** Throws ServiceError `malformed` if an object is repeated too often. */
-  add(item: T): void;
-  /** The distinct objects in the order of their first occurrence, with a warning if some were repeated. */
-  listing(): Promise<Listing<T>>;
-}
-
-/** `merge` combines the objects with the same id; its result must not depend on their order. */
-export function createDistinct<T extends { readonly id: string }>(
+/**
+ * The distinct objects in the order of their first occurrence, with a warning if some were repeated. `merge` combines the
+ * objects with the same id; its result must not depend on their order. Throws ServiceError `malformed` if an object is
+ * repeated too often.
+ */
+export function distinct<T extends { readonly id: string }>(
   what: string,
+  items: readonly T[],
   merge: (first: T, others: readonly T[]) => T,
-): Distinct<T> {
+): Listing<T> {
   const byId = new Map<string, T>();
   const repeated = new Map<string, T[]>();
-  return {
-    add(item) {
-      if (!byId.has(item.id)) return void byId.set(item.id, item);
-      const others = repeated.get(item.id) ?? [];
-      if (others.length + 1 >= MOST_REPETITIONS)
-        throw malformed(`${what} has one _id more than ${MOST_REPETITIONS} times`);
-      others.push(item);
-      repeated.set(item.id, others);
-    },
-    async listing() {
-      for (const [id, others] of repeated) {
-        const first = byId.get(id);
-        if (first !== undefined) byId.set(id, merge(first, others));
-      }
-      return { items: [...byId.values()], warnings: repetitions(what, [...repeated.keys()].sort()) };
-    },
-  };
+  for (const item of items) {
+    if (!byId.has(item.id)) {
+      byId.set(item.id, item);
+      continue;
+    }
+    const others = repeated.get(item.id) ?? [];
+    others.push(item);
+    if (others.length >= MOST_REPETITIONS)
+      throw malformed(`${what} has one _id more than ${MOST_REPETITIONS} times`);
+    repeated.set(item.id, others);
+  }
+  for (const [id, others] of repeated) {
+    const first = byId.get(id);
+    if (first !== undefined) byId.set(id, merge(first, others));
+  }
+  return { items: [...byId.values()], warnings: repetitions(what, [...repeated.keys()].sort()) };
 }
 
 /** An entry that is listed several times has all its listed names; their order in the list has no effect. */

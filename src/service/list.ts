@@ -1,61 +1,52 @@
-// Reads a list as a stream: splits it into objects and converts each of them. A broken limit ends the read immediately.
+// Reads a JSON body in one piece, whose size the transport has limited, and checks that a list is an array of objects.
 import { ServiceError } from '../core/errors.ts';
-import type { Listing } from '../core/ports/service.ts';
-import { type ArrayItem, type ArrayProblem, BadArray, createArraySplitter } from './array-items.ts';
 import { CutOff, UnreadableBody, utf8 } from './body.ts';
 
-/** Largest object of a list as JSON; a person with very many skill ids is the largest. */
-const LONGEST_OBJECT_BYTES = 256 * 1024;
+/** More values than a list of the most people has. Their number decides how long the parser blocks the process. */
+const MOST_VALUES = 3_000_000;
 
-/** Deeper nesting has no use, except to exhaust the reader. */
-const DEEPEST_OBJECT = 32;
-
-/** An object of a list: its parsed value, its JSON, and how many own fields that has. */
-export interface ListedObject extends Pick<ArrayItem, 'fields'> {
-  readonly object: unknown;
-  readonly text: string;
+/** A parsed body. */
+export interface ParsedBody {
+  readonly value: unknown;
+  /** Whether a text in it may have a lone surrogate, which only an escape can write. */
+  readonly maybeIllFormed: boolean;
 }
 
-/** Collects the objects of a list. Its methods throw ServiceError `malformed`. */
-export interface ListBuilder<T> {
-  /** The name of the list in messages, such as `the list of skills`. */
-  readonly what: string;
-  /** Adds the next object. */
-  add(listed: ListedObject): void;
-  listing(): Promise<Listing<T>>;
-}
+const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
 
 /**
- * Throws ServiceError `malformed` unless the body is a complete array of objects within the limits. The cause is a
- * CutOff if the body is incomplete.
+ * Parses the complete body. Throws ServiceError `malformed`, whose cause is a CutOff if the body may be incomplete. `what` is
+ * the name of the body in messages.
  */
-export async function readList<T>(
-  body: AsyncIterable<Uint8Array>,
-  list: ListBuilder<T>,
-  maxEntries: number,
-): Promise<Listing<T>> {
-  const splitter = createArraySplitter({
-    maxItems: maxEntries,
-    maxItemBytes: LONGEST_OBJECT_BYTES,
-    maxDepth: DEEPEST_OBJECT,
-  });
-  let isEmpty = true;
+export async function readJson(what: string, body: AsyncIterable<Uint8Array>): Promise<ParsedBody> {
+  const chunks: Uint8Array[] = [];
   try {
-    for await (const chunk of body) {
-      isEmpty = false;
-      for (const item of splitter.push(chunk)) addItem(list, item);
-    }
-    splitter.end();
-    return await list.listing();
+    for await (const chunk of body) chunks.push(chunk);
   } catch (error) {
-    if (error instanceof UnreadableBody)
-      throw malformed(`${list.what} ${error.message}`, error.isCutOff ? new CutOff() : undefined);
-    if (error instanceof BadArray) {
-      const isCutOff = isEmpty || error.problem.type === 'cut_off';
-      throw malformed(describe(list.what, error.problem, maxEntries), isCutOff ? new CutOff() : undefined);
-    }
-    throw error;
+    if (!(error instanceof UnreadableBody)) throw error;
+    throw malformed(`${what} ${error.message}`, error.isCutOff ? new CutOff() : undefined);
   }
+  const bytes = Buffer.concat(chunks);
+  if (hasTooManyValues(bytes)) throw malformed(`${what} has more than ${MOST_VALUES} values`);
+  const text = utf8(bytes);
+  if (text === undefined) throw malformed(`${what} is not UTF-8`);
+  try {
+    return { value: JSON.parse(text), maybeIllFormed: SURROGATE_ESCAPE.test(text) };
+  } catch {
+    // The parser's own message is dropped, because it quotes the text.
+    const start = text.trimStart().at(0) ?? '[';
+    if (start === '<')
+      throw malformed(`${what} is a web page and not JSON: check the base address and the proxy`);
+    if (start !== '[' && start !== '{') throw malformed(`${what} is not JSON`);
+    throw malformed(`${what} is cut off, or not JSON`, new CutOff());
+  }
+}
+
+/** The objects of a list, of which there may be this many. Throws ServiceError `malformed`. */
+export function objectsOf(what: string, value: unknown, most: number): readonly unknown[] {
+  if (!Array.isArray(value)) throw malformed(`${what} is not an array`);
+  if (value.length > most) throw malformed(`${what} has more than ${most} objects`);
+  return value;
 }
 
 export function malformed(message: string, cause?: CutOff): ServiceError {
@@ -63,40 +54,12 @@ export function malformed(message: string, cause?: CutOff): ServiceError {
   return new ServiceError('malformed', explained, { cause });
 }
 
-function addItem<T>(list: ListBuilder<T>, { bytes, fields }: ArrayItem): void {
-  const text = utf8(bytes);
-  if (text === undefined) throw malformed(`${list.what} is not UTF-8`);
-  list.add({ object: parsed(list.what, text), text, fields });
-}
-
-/** The parser's own message is dropped, because it quotes the text. */
-function parsed(what: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw malformed(`${what} is not JSON`);
+/** Counts what begins or separates values. In names it counts too much, but no list has so many of these. */
+function hasTooManyValues(bytes: Uint8Array): boolean {
+  let values = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === 0x2c || byte === 0x5b || byte === 0x7b) values += 1;
   }
-}
-
-function describe(what: string, problem: ArrayProblem, maxEntries: number): string {
-  switch (problem.type) {
-    case 'not_json':
-      return `${what} is not JSON`;
-    case 'web_page':
-      return `${what} is a web page and not JSON: check the base address and the proxy`;
-    case 'not_array':
-      return `${what} is not an array`;
-    case 'cut_off':
-      return `${what} is cut off`;
-    case 'not_object':
-      return `${what}: item number ${problem.at} is not an object`;
-    case 'too_many':
-      return `${what} has more than ${maxEntries} objects; raise api.maxEntries if the account may have that many`;
-    case 'too_large':
-      return `${what}: object number ${problem.at} is larger than ${LONGEST_OBJECT_BYTES / 1024} KiB`;
-    case 'too_deep':
-      return `${what}: object number ${problem.at} is nested more than ${DEEPEST_OBJECT} levels deep`;
-    default:
-      return problem satisfies never;
-  }
+  return values > MOST_VALUES;
 }

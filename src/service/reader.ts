@@ -1,39 +1,25 @@
 // Reads the lists of one account. Sends only GET requests.
 import { ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports/service.ts';
-import type { ApiSettings } from '../core/settings.ts';
-import { type ListBuilder, type ListedObject, readList } from './list.ts';
+import { type ParsedBody, readJson } from './list.ts';
 import { partialReason, totalReason } from './partial-list.ts';
 import { type Requests, serviceErrorOf } from './requests.ts';
-import { entryList, resourceList, type TokenGuard } from './responses.ts';
+import { toEntries, toResources, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';
 import type { Kind } from '../core/catalog.ts';
 
-/** How many more people than skills or roles a list may have. */
-const PEOPLE_PER_ENTRY = 5;
-
-export function createReader(
-  requests: Requests,
-  token: TokenGuard,
-  { maxEntries }: Pick<ApiSettings, 'maxEntries'>,
-): ServiceReader {
-  const mostOf = (path: string): number => maxEntries * (path === PATHS.resource ? PEOPLE_PER_ENTRY : 1);
-
+export function createReader(requests: Requests, token: TokenGuard): ServiceReader {
   async function list<T>(
     path: string,
-    build: () => ListBuilder<T>,
+    what: string,
+    convert: (what: string, body: ParsedBody, token: TokenGuard) => Listing<T>,
     mayStart?: () => boolean,
   ): Promise<Listing<T>> {
     const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
-      const builder = build();
-      refusePart(builder.what, partialReason(head.status, head.headers));
-      let objects = 0;
-      const add = (listed: ListedObject): void => {
-        objects += 1;
-        builder.add(listed);
-      };
-      const listing = await readList(body, { ...builder, add }, mostOf(path));
-      refusePart(builder.what, totalReason(head.headers, objects));
+      refusePart(what, partialReason(head.status, head.headers));
+      const parsed = await readJson(what, body);
+      const listing = convert(what, parsed, token);
+      refusePart(what, totalReason(head.headers, Array.isArray(parsed.value) ? parsed.value.length : 0));
       return listing;
     };
     try {
@@ -43,8 +29,8 @@ export function createReader(
     }
   }
   return {
-    listEntries: (kind, mayStart) => list(PATHS[kind], () => entryList(kind, token), mayStart),
-    listResources: () => list(PATHS.resource, () => resourceList(token)),
+    listEntries: (kind, mayStart) => list(PATHS[kind], `the list of ${kind}s`, toEntries, mayStart),
+    listResources: () => list(PATHS.resource, 'the list of resources', toResources),
     traffic: () => requests.traffic(),
   };
 }

@@ -1,10 +1,12 @@
 // Validates and converts the objects of responses: strictly where the service documents a rule, otherwise leniently.
 // Removes salaries here, so that no other code receives one.
-import type { Entry, Kind, Resource, Warning } from '../core/catalog.ts';
+import type { Entry, Resource, Warning } from '../core/catalog.ts';
 import type { Secret } from '../core/secret.ts';
-import { isLongerThan, LONGEST_NAME, wellFormed } from '../core/names.ts';
-import { createDistinct, mergeEntries, mergePeople } from './distinct.ts';
-import { type ListBuilder, type ListedObject, malformed } from './list.ts';
+import { LONGEST_NAME, MOST_ENTRIES, MOST_PEOPLE } from '../core/limits.ts';
+import { isLongerThan, wellFormed } from '../core/names.ts';
+import type { Listing } from '../core/ports/service.ts';
+import { distinct, mergeEntries, mergePeople } from './distinct.ts';
+import { malformed, objectsOf, type ParsedBody } from './list.ts';
 import { isSalary, type Scrub } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -33,8 +35,8 @@ const MOST_SKILLS = 10_000;
 /** Limit for the names of unknown fields that are collected. */
 const MOST_UNKNOWN_FIELDS = 1000;
 
-/** The JSON of an object that may contain a lone surrogate, which only an escape can write. */
-const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
+/** Deeper nesting has no use, except to exhaust the stack. */
+const DEEPEST_OBJECT = 32;
 
 /** The documented fields of a skill or role. */
 const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
@@ -43,48 +45,44 @@ const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
  * A list of skills or roles; undocumented fields are scrubbed. Throws ServiceError `malformed` if an object is not an
  * entry, or if a name or id contains the token, because names and ids are stored and shown unchanged.
  */
-export function entryList(kind: Kind, token: TokenGuard): ListBuilder<Entry> {
-  const what = `the list of ${kind}s`;
-  const entries = createDistinct<Entry>(what, mergeEntries);
-  let number = 0;
-  return {
-    what,
-    add(listed) {
-      number += 1;
-      entries.add(toEntry(`${what}: object number ${number}`, listed, token));
-    },
-    listing: () => entries.listing(),
-  };
+export function toEntries(
+  what: string,
+  { value, maybeIllFormed }: ParsedBody,
+  token: TokenGuard,
+): Listing<Entry> {
+  const entries = objectsOf(what, value, MOST_ENTRIES).map((object, at) =>
+    toEntry(numbered(what, at), { value: object, maybeIllFormed }, token),
+  );
+  return distinct(what, entries, mergeEntries);
 }
 
 /** The list of resources, with the same errors. Unknown fields are dropped, and one warning names them. */
-export function resourceList(token: TokenGuard): ListBuilder<Resource> {
-  const what = 'the list of resources';
-  const resources = createDistinct<Resource>(what, mergePeople);
+export function toResources(
+  what: string,
+  { value, maybeIllFormed }: ParsedBody,
+  token: TokenGuard,
+): Listing<Resource> {
   const unknown = new Set<string>();
-  let number = 0;
-  return {
-    what,
-    add(listed) {
-      number += 1;
-      resources.add(toResource(`${what}: object number ${number}`, listed, unknown, token));
-    },
-    async listing() {
-      const listing = await resources.listing();
-      if (unknown.size === 0) return listing;
-      const fields = new Set([...unknown].map((field) => token.scrub(field).slice(0, 60)));
-      const warning: Warning = {
-        code: 'unknown_fields',
-        message: `resources have undocumented fields or values, which were not kept: ${[...fields].sort().slice(0, 20).join(', ')}`,
-      };
-      return { items: listing.items, warnings: [...listing.warnings, warning] };
-    },
+  const people = objectsOf(what, value, MOST_PEOPLE).map((object, at) =>
+    toResource(numbered(what, at), { value: object, maybeIllFormed }, unknown, token),
+  );
+  const listing = distinct(what, people, mergePeople);
+  if (unknown.size === 0) return listing;
+  const fields = new Set([...unknown].map((field) => token.scrub(field).slice(0, 60)));
+  const warning: Warning = {
+    code: 'unknown_fields',
+    message: `resources have undocumented fields or values, which were not kept: ${[...fields].sort().slice(0, 20).join(', ')}`,
   };
+  return { items: listing.items, warnings: [...listing.warnings, warning] };
 }
 
-/** `what` is the name of the object in messages. */
-function toEntry(what: string, listed: ListedObject, token: TokenGuard): Entry {
-  const object = readable(what, listed);
+function numbered(what: string, at: number): string {
+  return `${what}: object number ${at + 1}`;
+}
+
+/** The entry of an object, which also answers a create. `what` is the name of the object in messages. */
+export function toEntry(what: string, body: ParsedBody, token: TokenGuard): Entry {
+  const object = readable(what, body);
   const id = idOf(what, object);
   const { name, accountId, createDate } = object;
   refuseToken(what, [id, name, accountId, createDate], token);
@@ -95,12 +93,12 @@ function toEntry(what: string, listed: ListedObject, token: TokenGuard): Entry {
     name,
     ...(isId(accountId) ? { accountId: String(accountId) } : {}),
     ...(typeof createDate === 'string' ? { createDate } : {}),
-    raw: rawEntry(object, token),
+    raw: rawEntry(what, object, token),
   };
 }
 
-function toResource(what: string, listed: ListedObject, unknown: Set<string>, token: TokenGuard): Resource {
-  const object = readable(what, listed);
+function toResource(what: string, body: ParsedBody, unknown: Set<string>, token: TokenGuard): Resource {
+  const object = readable(what, body);
   const id = idOf(what, object);
   const { accountId, skillsIds, roleId } = object;
   if (skillsIds !== undefined && skillsIds !== null && !isStrings(skillsIds)) {
@@ -135,17 +133,24 @@ function toResource(what: string, listed: ListedObject, unknown: Set<string>, to
 }
 
 /** The object with well-formed texts; an `_id` must be well-formed, because it is sent back. */
-function readable(what: string, { object, text, fields }: ListedObject): Json {
+function readable(what: string, { value: object, maybeIllFormed }: ParsedBody): Json {
   if (!isObject(object)) throw malformed(`${what} is not an object`);
-  if (fields !== Object.keys(object).length) throw malformed(`${what} has the same field twice`);
   const { accountId, _id: id } = object;
   // JavaScript rounds larger numbers, and a rounded one may be the id of another account.
   if (typeof accountId === 'number' && !Number.isSafeInteger(accountId))
     throw malformed(`${what} has an accountId that is neither a text nor an exact whole number`);
-  if (!SURROGATE_ESCAPE.test(text)) return object;
+  if (!maybeIllFormed) return object;
   if (typeof id === 'string' && wellFormed(id) !== id)
     throw malformed(`${what} has an _id that is not valid Unicode`);
+  refuseDeep(what, object);
   return scrubbed(object, wellFormed);
+}
+
+/** Limits the nesting of what is copied level by level. */
+function refuseDeep(what: string, value: object, level = 1): void {
+  if (level > DEEPEST_OBJECT) throw malformed(`${what} is nested more than ${DEEPEST_OBJECT} levels deep`);
+  for (const inner of Object.values(value))
+    if (typeof inner === 'object' && inner !== null) refuseDeep(what, inner, level + 1);
 }
 
 /** Limits the length of names, ids and dates, because they are stored, compared and shown. */
@@ -171,11 +176,12 @@ function refuseToken(what: string, values: readonly unknown[], token: TokenGuard
 }
 
 /** An entry for the snapshot: documented fields unchanged, other fields without the token and salaries. */
-function rawEntry(object: Json, token: TokenGuard): Json {
+function rawEntry(what: string, object: Json, token: TokenGuard): Json {
   const known = Object.entries(object).filter(
     ([field, value]) => ENTRY_FIELDS.includes(field) && (typeof value !== 'object' || value === null),
   );
   if (known.length === Object.keys(object).length) return object;
+  refuseDeep(what, object);
   return { ...scrubbed(withoutSalary(object), (text) => token.scrub(text)), ...Object.fromEntries(known) };
 }
 

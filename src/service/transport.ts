@@ -4,6 +4,7 @@ import { isRetryableStatus } from '../core/backoff.ts';
 import { errorCode, ServiceError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { ApiSettings } from '../core/settings.ts';
+import { LARGEST_ANSWER_BYTES } from '../core/limits.ts';
 import { beginningOf, BODY_TOO_LARGE, CutOff, unpacked } from './body.ts';
 import { startDeadline } from '../system/clock.ts';
 import { NotConnected, request } from '../system/dispatchers.ts';
@@ -41,7 +42,7 @@ export class NoResponse extends Error {
   }
 }
 
-export interface TransportOptions extends Pick<ApiSettings, 'timeoutMs' | 'maxResponseBytes'> {
+export interface TransportOptions extends Pick<ApiSettings, 'timeoutMs'> {
   readonly baseUrl: string;
   readonly token: Secret;
   readonly userAgent: string;
@@ -101,7 +102,7 @@ export function createTransport(options: TransportOptions): Transport {
       response.body.on('error', () => undefined);
       try {
         const encoding = response.headers['content-encoding'];
-        return await consume(unpacked(response.body, encoding, options.maxResponseBytes));
+        return await consume(unpacked(response.body, encoding, LARGEST_ANSWER_BYTES));
       } finally {
         response.body.destroy();
       }
@@ -138,9 +139,12 @@ function toNoResponse(
     return new NoResponse(`no complete response from ${at} within ${limit}; run it again later`, true);
   }
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE' || code === BODY_TOO_LARGE) {
-    const limit = `api.maxResponseBytes (${options.maxResponseBytes} bytes)`;
-    const message = `the response of ${at} is larger than ${limit}; raise it if a list may be that large`;
-    return new NoResponse(message, true, true);
+    const limit = `${LARGEST_ANSWER_BYTES / 1024 ** 2} MiB`;
+    return new NoResponse(
+      `the response of ${at} is larger than ${limit}, the limit of an answer`,
+      true,
+      true,
+    );
   }
   const tls = tlsFailure(at, code);
   if (tls !== undefined) return new NoResponse(tls, true, true);

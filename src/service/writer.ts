@@ -4,24 +4,22 @@ import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { ServiceWriter, CreateOutcome, DeleteOutcome, MayStart } from '../core/ports/service.ts';
 import { beginningOf } from './body.ts';
-import { readList } from './list.ts';
+import { readJson } from './list.ts';
 import { PATHS } from './reader.ts';
 import { FailedAttempt, type Requests } from './requests.ts';
-import { entryList, type TokenGuard } from './responses.ts';
+import { toEntry, type TokenGuard } from './responses.ts';
 import type { ResponseHead } from './transport.ts';
 
 const SHORT_BODY_BYTES = 65_536;
 
 export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
   /**
-   * The entry in the response to a create, which is read as a list of one, at once: an entry of another account stops the
-   * creates that wait. Undefined if the response is not a valid entry, which makes the create doubtful, or if the entry
-   * contains the token and must not be stored.
+   * The entry in the response to a create. Undefined if the response is not a valid entry, which makes the create doubtful,
+   * or if the entry contains the token and must not be stored.
    */
-  async function createdIn(kind: Kind, body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
+  async function createdIn(body: AsyncIterable<Uint8Array>): Promise<Entry | undefined> {
     try {
-      const list = await readList(inArray(body), entryList(kind, token), 1);
-      return list.items[0];
+      return toEntry('the answer', await readJson('the answer', body), token);
     } catch (error) {
       if (error instanceof ServiceError) return undefined;
       throw error;
@@ -41,7 +39,7 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
           method: 'POST' as const,
           path: PATHS[kind],
           body: { name },
-          read: (_: ResponseHead, answer: AsyncIterable<Uint8Array>) => createdIn(kind, answer),
+          read: (_: ResponseHead, answer: AsyncIterable<Uint8Array>) => createdIn(answer),
         };
         const { content: entry, status, attempts } = await requests.send(call, repeats, mayStart);
         if (entry !== undefined) return { type: 'created', entry, httpStatus: status, attempts };
@@ -81,12 +79,6 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       }
     },
   };
-}
-
-async function* inArray(object: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield Buffer.from('[');
-  yield* object;
-  yield Buffer.from(']');
 }
 
 /**

@@ -12,7 +12,7 @@ const SKILLS = Array.from({ length: 100 }, (_, index) => ({
   name: randomBytes(100).toString('base64'),
 }));
 const LIST = Buffer.from(JSON.stringify(SKILLS));
-const LIMITS = { maxResponseBytes: 1_000_000, retries: 1 };
+const LIMITS = { retries: 1 };
 
 const PACKED: readonly (readonly [string, Buffer])[] = [
   ['identity', LIST],

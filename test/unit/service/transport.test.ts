@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/core/errors.ts';
+import { LARGEST_ANSWER_BYTES } from '../../../src/core/limits.ts';
 import { ALWAYS, client, json, serve, TOKEN } from './loopback.ts';
 
 const LIST = JSON.stringify([{ _id: '1', name: 'Ä'.repeat(50) }]);
@@ -72,20 +73,20 @@ describe('a response', () => {
       (body: string) => [{ 'content-encoding': 'br' }, brotliCompressSync(body)] as const,
     ],
   ])('over the limit %s is refused, and not requested again', async (_, pack) => {
-    const [headers, body] = pack(LIST.padEnd(20_001, ' '));
+    const [headers, body] = pack(LIST.padEnd(LARGEST_ANSWER_BYTES + 1, ' '));
     const server = await serve((response) => void response.writeHead(200, headers).end(body));
-    const { reader } = await client(server.url, { maxResponseBytes: 10_000 });
-    expect(await message(reader.listEntries('skill'))).toContain('api.maxResponseBytes');
+    const { reader } = await client(server.url, { timeoutMs: 20_000 });
+    expect(await message(reader.listEntries('skill'))).toContain('larger than 32 MiB');
     expect(server.arrived).toHaveLength(1);
   });
 
   it('over the limit before unpacking is refused', async () => {
-    const body = gzipSync(randomBytes(30_000));
+    const body = gzipSync(randomBytes(LARGEST_ANSWER_BYTES), { level: 0 });
     const server = await serve(
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
     );
-    const { reader } = await client(server.url, { maxResponseBytes: 10_000 });
-    expect(await message(reader.listEntries('skill'))).toContain('api.maxResponseBytes');
+    const { reader } = await client(server.url, { timeoutMs: 20_000 });
+    expect(await message(reader.listEntries('skill'))).toContain('larger than 32 MiB');
   });
 
   it('that arrives slowly for longer than the timeout is aborted', async () => {
