@@ -62,7 +62,7 @@ export interface Session {
     signals: RunSignals,
   ) => AccountRequest;
   /** Deletes old runs and snapshots, by the settings of the session unless others are given. */
-  prune(retention?: ServiceSettings['retention']): Promise<void>;
+  prune(retentionMs?: number): Promise<void>;
   close(): Promise<void>;
   /** What follows is used by the daemon only. */
   readonly lock: LeaseKeeper;
@@ -124,9 +124,9 @@ export async function openSession(
       signals: lock.signals(signals),
       duringPause,
     }),
-    async prune(retention = service.retention) {
+    async prune(retentionMs = service.retentionMs) {
       const passedMs = systemClock.steadyMs() - steadyOpenedMs;
-      await store.prune(retention, Math.min(Date.now(), openedMs + passedMs));
+      await store.prune(retentionMs, Math.min(Date.now(), openedMs + passedMs));
     },
     async close() {
       await lock.stop();

@@ -134,7 +134,7 @@ function serviceText({ regions }: Sandbox): string {
 defaults: { schedule: "* * * * *" }
 api: { requestsPerSecond: 200 }
 http: { listen: "127.0.0.1:0", tokens: [{ name: you, role: operate, token: { file: ../http-token } }] }
-log: { level: warn }
+log: warn
 `;
 }
 

@@ -149,7 +149,8 @@ async function run(own: Process): Promise<void> {
       if (problem !== null) log.warn({ event: 'config_unsettled' }, problem);
     }),
     repeat(PRUNE_MS, async () => {
-      if (session.lock.isLeading()) await pruneStore(() => session.prune(registry.service().retention), log);
+      if (session.lock.isLeading())
+        await pruneStore(() => session.prune(registry.service().retentionMs), log);
     }),
   );
 

@@ -1,5 +1,6 @@
 // Reads one account file: its settings and its desired entries.
 import { type DesiredCatalog, type DesiredEntry, KINDS, LIST_KEYS } from '../core/catalog.ts';
+import { MOST_ENTRIES } from '../core/limits.ts';
 import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
@@ -29,9 +30,6 @@ export interface AccountContext extends KnownRegions {
   readonly defaultRollout: readonly RolloutGlob[];
   readonly files: ConfigurationFiles;
   readonly readCatalog: (file: string) => Promise<CatalogRead>;
-  /** Limit for the names of the file with its catalogs. */
-  readonly maxNames: number;
-  /** Lets other work run after a file was parsed. */
   readonly merger: ListMerger;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
@@ -125,8 +123,7 @@ async function readLists(
   parts: CheckedSettings,
   context: AccountContext,
 ): Promise<AccountLists> {
-  const { maxNames } = context;
-  const own = readNameLists(file, maxNames);
+  const own = readNameLists(file);
   // Batches, since a hundred thousand issues are too many for the arguments of one call.
   const batches: (readonly ConfigIssue[])[] = [own.issues];
   const sources: WrittenLists[] = [];
@@ -164,12 +161,9 @@ async function readLists(
     }
     sources.push(lists);
     names += countNames(lists);
-    if (names > maxNames) {
+    if (names > MOST_ENTRIES) {
       batches.push([
-        file.issue(
-          spot,
-          `with this file the account has more than ${maxNames} names (api.maxEntries); take some out`,
-        ),
+        file.issue(spot, `with this file the account has more than ${MOST_ENTRIES} names; take some out`),
       ]);
       break;
     }

@@ -25,7 +25,7 @@ export interface Catalogs {
   digest(file: string): string;
 }
 
-export function openCatalogs(files: ConfigurationFiles, maxNames: number): Catalogs {
+export function openCatalogs(files: ConfigurationFiles): Catalogs {
   const sources = new Map<string, SourceRead>();
   const reads = new Map<string, CatalogRead>();
   const source = (file: string): SourceRead => {
@@ -37,7 +37,7 @@ export function openCatalogs(files: ConfigurationFiles, maxNames: number): Catal
     digest: (file) => source(file).digest,
     read(file) {
       const found = reads.get(file) ?? {
-        ...readCatalog(source(file), maxNames),
+        ...readCatalog(source(file)),
         leadsOut: files.leadsOut(file),
       };
       reads.set(file, found);
@@ -46,11 +46,11 @@ export function openCatalogs(files: ConfigurationFiles, maxNames: number): Catal
   };
 }
 
-function readCatalog(read: SourceRead, maxNames: number): Omit<CatalogRead, 'leadsOut'> {
+function readCatalog(read: SourceRead): Omit<CatalogRead, 'leadsOut'> {
   if ('issue' in read) return { lists: {}, issues: [read.issue], missing: read.missing };
   const { file, issues } = parseYaml(read.source);
   if (file === undefined) return { lists: {}, issues, missing: false };
-  const names = readNameLists(file, maxNames);
+  const names = readNameLists(file);
   const plain = plainRoot(file, Object.values(LIST_KEYS));
   const others = 'issue' in plain ? [plain.issue] : checkAgainstSchema(file, noOtherKeys, plain.value).issues;
   return { lists: names.lists, issues: fewIssues([...issues, ...others, ...names.issues]), missing: false };

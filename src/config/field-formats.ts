@@ -10,7 +10,7 @@ import {
   parseWebhookUrl,
 } from './addresses.ts';
 import { isCalendarDate, isInstant, isTimezone, cronProblem } from './dates-and-schedules.ts';
-import { formatDuration, parseDuration, parseSize } from '../core/durations-and-sizes.ts';
+import { formatDuration, parseDuration } from '../core/durations-and-sizes.ts';
 import { hasTooManyMarks, nameProblem, referenceProblem } from '../core/name-rules.ts';
 import { nameKey } from '../core/names.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
@@ -61,23 +61,6 @@ export function duration({ min = 0, timer = true }: { min?: number; timer?: bool
     },
   });
 }
-
-const SMALLEST = 1024;
-const LARGEST = 512 * 1024 ** 2;
-
-/** The size of an answer, in bytes. */
-export const size = format<number>({
-  title: 'size',
-  expected: 'a size such as 512KiB or 64MiB',
-  pattern: '^[0-9]{1,12}(B|KiB|MiB|GiB|kB|MB|GB)$',
-  parse: (text) => {
-    const value = parseSize(text);
-    if (value === undefined) return { problem: 'this is not a size; write it as 512KiB, 64MiB or 1GiB' };
-    if (value < SMALLEST || value > LARGEST)
-      return { problem: 'this size is out of range; use 1KiB to 512MiB' };
-    return { value };
-  },
-});
 
 export const cronLine = format<string>({
   title: 'cron line',

@@ -8,7 +8,6 @@ import type { ConfigurationFiles } from './configuration-files.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { matchPaths, MAX_FOLDERS, yamlBelow } from './path-glob.ts';
 import { type ServiceLayers, readServiceLayers } from './service-file.ts';
-import { DEFAULT_MAX_ENTRIES } from './service-schema.ts';
 import { type AccountContext, readAccount } from './account-file.ts';
 import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
@@ -73,14 +72,13 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const { read, folder } = service;
   const hasCheckout = target.checkout !== undefined;
   const { matched, issues: globIssues } = matchAccounts(service, files, hasCheckout);
-  const maxNames = service.machine.settings?.api.maxEntries ?? DEFAULT_MAX_ENTRIES;
-  const inherited = JSON.stringify([read.defaults, read.defaultRollout, read.regions, maxNames]);
+  const inherited = JSON.stringify([read.defaults, read.defaultRollout, read.regions]);
   const known = before?.inherited === inherited ? before.accounts : undefined;
-  const catalogs = openCatalogs(files, maxNames);
+  const catalogs = openCatalogs(files);
   const accounts = new Map<string, KeptAccount>();
   const merger = openListMerger();
   const { defaults, defaultRollout, regions } = read;
-  const shared = { defaults, defaultRollout, regions, maxNames };
+  const shared = { defaults, defaultRollout, regions };
   const context = { files, today, merger, ...shared };
   let names = 0;
   for (const file of matched) {

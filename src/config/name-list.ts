@@ -2,6 +2,7 @@
 // only the source text shows a name that YAML did not read as text.
 import { type Node, type YAMLMap, isMap, isScalar, isSeq } from 'yaml';
 import { type DesiredEntry, KINDS, type Kind, LIST_KEYS } from '../core/catalog.ts';
+import { MOST_ENTRIES } from '../core/limits.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { nameProblem, oddCharacters, referenceProblem } from '../core/name-rules.ts';
 import { nameKey } from '../core/names.ts';
@@ -42,15 +43,12 @@ const NO_NAMES: readonly string[] = [];
 const sharedEntries = new Map<string, DesiredEntry>();
 const MAX_SHARED_ENTRIES = 100_000;
 
-/** Reads both lists of `file`, with at most `maxNames`. An invalid list contains the entries that could be read. */
-export function readNameLists(
-  file: YamlFile,
-  maxNames: number,
-): {
+/** Reads both lists of `file`, with at most MOST_ENTRIES names. An invalid list contains the entries that could be read. */
+export function readNameLists(file: YamlFile): {
   readonly lists: WrittenLists;
   readonly issues: readonly ConfigIssue[];
 } {
-  const reader = new NameListReader(file, maxNames);
+  const reader = new NameListReader(file);
   const lists: { [K in Kind]?: readonly WrittenEntry[] } = {};
   for (const kind of KINDS) {
     const entries = reader.readKind(kind);
@@ -63,12 +61,10 @@ export function readNameLists(
 class NameListReader {
   readonly issues: ConfigIssue[] = [];
   readonly #file: YamlFile;
-  readonly #maxNames: number;
   #names = 0;
 
-  constructor(file: YamlFile, maxNames: number) {
+  constructor(file: YamlFile) {
     this.#file = file;
-    this.#maxNames = maxNames;
   }
 
   readKind(kind: Kind): readonly WrittenEntry[] | undefined {
@@ -171,9 +167,9 @@ class NameListReader {
 
   #readName(spot: Node, what: string, problemOf = nameProblem): WrittenName | undefined {
     this.#names += 1;
-    if (this.#names > this.#maxNames) {
-      if (this.#names === this.#maxNames + 1)
-        this.#report(spot, `the file has more than ${this.#maxNames} names (api.maxEntries); take some out`);
+    if (this.#names > MOST_ENTRIES) {
+      if (this.#names === MOST_ENTRIES + 1)
+        this.#report(spot, `the file has more than ${MOST_ENTRIES} names; take some out`);
       return undefined;
     }
     const node = this.#file.resolve(spot);

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings } from '../core/settings.ts';
 import { isPlainHttp } from './addresses.ts';
-import { duration, matching, secretOr, secretRef, setting, webhookUrl } from './field-formats.ts';
+import { matching, secretOr, secretRef, setting, webhookUrl } from './field-formats.ts';
 import { absoluteRef } from './secret-references.ts';
 import { locate, spotOf, type YamlFile } from './yaml/yaml-file.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
 
-const DEFAULT_COLLECT_MS = 60_000;
+/** Chat formats send what belongs to one commit as one message, when nothing has followed for this time. */
+const COLLECT_MS = 60_000;
 
 const notifyUrl = secretOr(webhookUrl, 'an address that starts with https://');
 
@@ -48,11 +49,6 @@ export const notifySchema = z.strictObject({
     'Which changes of state are sent.',
     [['held', 'failed', 'recovered']],
   ),
-  collect: setting(
-    duration().optional(),
-    'Of `slack` and `teams`: what belongs to one commit is sent as one message, when nothing has followed for this time (1m if it is omitted), or after five times as long. 0s sends each account by itself.',
-    ['5m'],
-  ),
   secret: setting(
     secretRef.optional(),
     'Reference to the key that signs each message (Standard Webhooks). Guards the receiver against messages of others.',
@@ -69,8 +65,7 @@ export function notifyIssues(file: YamlFile, raw: unknown): ConfigIssue[] {
     if (read === undefined) return [];
     const { format, url } = read;
     const isStatus = format === 'github' || format === 'gitlab';
-    const collect = format === 'json' ? ['collect'] : [];
-    const unused = isStatus ? ['events', 'collect', 'secret'] : ['repository', 'token', ...collect];
+    const unused = isStatus ? ['events', 'secret'] : ['repository', 'token'];
     const needed = isStatus ? ['repository', 'token'] : ['url'];
     const has = (key: string): boolean => Object.hasOwn(item as object, key);
     const issue = (message: string, ...key: string[]): ConfigIssue =>
@@ -91,7 +86,7 @@ export function notifyIssues(file: YamlFile, raw: unknown): ConfigIssue[] {
 
 /** The settings, with absolute paths. */
 export function notifySettings(
-  { url = '', secret, format, events, collect, repository, token = secret }: z.output<typeof notifySchema>,
+  { url = '', secret, format, events, repository, token = secret }: z.output<typeof notifySchema>,
   folder: string,
   publicUrl: string | undefined,
 ): NotifySettings {
@@ -101,7 +96,7 @@ export function notifySettings(
     url: typeof address === 'string' ? address : absoluteRef(address, folder),
     format,
     events: [...new Set(events)],
-    collectMs: format === 'slack' || format === 'teams' ? (collect ?? DEFAULT_COLLECT_MS) : 0,
+    collectMs: format === 'slack' || format === 'teams' ? COLLECT_MS : 0,
     ...(repository === undefined ? {} : { repository }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(token === undefined ? {} : { secret: absoluteRef(token, folder) }),

@@ -162,7 +162,7 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
     ...(written.trust === undefined ? {} : { trust: trustSettings(written.trust, folder) }),
     notify: written.notify.map((webhook) => notifySettings(webhook, folder, http.publicUrl)),
     ...(source === undefined ? {} : { source: { git: gitSettings(source.git, folder) } }),
-    retention: { runsMs: retention.runs, snapshotsMs: retention.snapshots },
+    retentionMs: retention,
     log,
   };
 }

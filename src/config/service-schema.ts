@@ -10,16 +10,12 @@ import {
   secretRef,
   variableGlob,
   setting,
-  size,
 } from './field-formats.ts';
 import { REGION_NAME } from './account-address.ts';
 import { httpSchema } from './http-settings.ts';
 import { notifySchema } from './notify-settings.ts';
 import { storeSchema } from './store-settings.ts';
 import { inheritedShape } from './inherited-settings.ts';
-
-/** The default of `maxEntries`, which also limits the names of an account while the service file is invalid. */
-export const DEFAULT_MAX_ENTRIES = 20_000;
 
 const apiSchema = z.strictObject({
   concurrency: setting(
@@ -51,16 +47,6 @@ const apiSchema = z.strictObject({
     duration({ min: 1 }).prefault('35s'),
     'How long a run waits for a list to show its changes; more than `timeout`. Guards against a second create of an entry whose answer was lost.',
     ['2m'],
-  ),
-  maxResponseBytes: setting(
-    size.prefault('64MiB'),
-    'Largest answer, after decompression. Guards the memory of the process.',
-    ['16MiB'],
-  ),
-  maxEntries: setting(
-    z.int().min(1).max(1_000_000).prefault(DEFAULT_MAX_ENTRIES),
-    'Most skills or roles of one list, and names of one account with its catalogs; of people five times as many. Guards the memory of the process, and the time in which it answers.',
-    [50_000],
   ),
   caFile: setting(
     pathText.optional(),
@@ -144,23 +130,6 @@ const trustSchema = z.strictObject({
   ),
 });
 
-const retentionSchema = z.strictObject({
-  runs: setting(duration({ timer: false }).prefault('90d'), 'How long runs are kept.', ['365d']),
-  snapshots: setting(
-    duration({ timer: false }).prefault('90d'),
-    'How long snapshots are kept. The last good snapshot of an account is never deleted, since guards compare with it.',
-    ['30d'],
-  ),
-});
-
-const logSchema = z.strictObject({
-  level: setting(
-    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).prefault('info'),
-    'The lowest level of messages that are written: readable on a terminal, otherwise JSON lines.',
-    ['debug'],
-  ),
-});
-
 export const serviceSchema = z
   .strictObject({
     accounts: setting(
@@ -192,8 +161,16 @@ export const serviceSchema = z
       .strictObject({ git: gitSchema.describe('A repository; the daemon keeps its own checkout of it.') })
       .optional()
       .describe('Where the daemon fetches the configuration from.'),
-    retention: retentionSchema.prefault({}).describe('When old runs and snapshots are deleted.'),
-    log: logSchema.prefault({}).describe('The log, on stderr.'),
+    retention: setting(
+      duration({ timer: false }).prefault('90d'),
+      'How long runs and snapshots are kept. The last good snapshot of an account is never deleted, since guards compare with it.',
+      ['365d'],
+    ),
+    log: setting(
+      z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).prefault('info'),
+      'The lowest level of messages that the daemon writes to stderr: readable on a terminal, otherwise JSON lines.',
+      ['debug'],
+    ),
   })
   .meta({ title: 'rolecall service', description: 'The settings of rolecall itself.' });
 

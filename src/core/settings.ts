@@ -15,9 +15,6 @@ export interface ApiSettings {
   readonly settleMs: number;
   /** The wait before a list with missing entries is read again. */
   readonly recheckMs: number;
-  readonly maxResponseBytes: number;
-  /** Objects of one list. */
-  readonly maxEntries: number;
   /** Absolute path of a PEM file with additional authorities. */
   readonly caFile?: string;
 }
@@ -36,7 +33,7 @@ export interface NotifySettings {
   /** Where the commits are, for the formats that set their status. */
   readonly repository?: string;
   readonly events: readonly ('drift' | 'applied' | 'held' | 'failed' | 'recovered')[];
-  /** How long notices of one commit are collected for one message; 0: each is sent by itself. */
+  /** How long notices of one commit are collected for one message, in chat formats; 0: each is sent by itself. */
   readonly collectMs: number;
   /** The base of links, without a slash at its end. */
   readonly publicUrl?: string;
@@ -114,8 +111,9 @@ export interface ServiceSettings {
   readonly source?: { readonly git: GitSourceSettings };
   /** What account files may use; a field that is left out has the default of the configuration's source. */
   readonly trust?: TrustSettings;
-  readonly retention: { readonly runsMs: number; readonly snapshotsMs: number };
-  readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent' };
+  /** How long runs and snapshots are kept. */
+  readonly retentionMs: number;
+  readonly log: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
 /** Which accounts run a newer commit first, as globs of their names, and how long ago they must have converged on it. */

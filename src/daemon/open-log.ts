@@ -10,7 +10,7 @@ import { styleText } from 'node:util';
 import sonicBoom from 'sonic-boom';
 import { sleep } from '../system/clock.ts';
 
-export function openLog(settings: ServiceSettings['log']): { readonly log: Logger; readonly sink: LogSink } {
+export function openLog(level: ServiceSettings['log']): { readonly log: Logger; readonly sink: LogSink } {
   const sink = createLogSink(openWithoutBlocking(process.stderr), {
     onDropped: (lines) =>
       log.warn(
@@ -18,11 +18,11 @@ export function openLog(settings: ServiceSettings['log']): { readonly log: Logge
         'log lines were dropped, because stderr was not read for a while',
       ),
   });
-  const log = createLogger(settings, sink);
+  const log = createLogger(level, sink);
   return { log, sink };
 }
 
-function createLogger({ level }: ServiceSettings['log'], sink: LogSink): Logger {
+function createLogger(level: ServiceSettings['log'], sink: LogSink): Logger {
   const toText = process.stderr.isTTY ? readableLine : inVisibleJson;
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
   return pino(options, { write: (line: string) => sink.write(toText(line)) });

@@ -2,7 +2,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import type { ServiceSettings } from '../core/settings.ts';
 import { jsonList, toIso, toMs } from './row-values.ts';
 import type { Database, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
@@ -24,30 +23,25 @@ const LARGE_ROWS = 100;
  * Deletes what is older than the settings allow, and runs that found nothing new. Works in small transactions, so that other
  * work and other writers wait only a few milliseconds. What changes meanwhile is judged again by each of them.
  */
-export async function prune(
-  db: Database,
-  retention: ServiceSettings['retention'],
-  nowMs: number,
-): Promise<void> {
-  const runsBefore = toIso(nowMs - Math.max(retention.runsMs, SHORTEST_MS));
-  const snapshotsBefore = toIso(nowMs - Math.max(retention.snapshotsMs, SHORTEST_MS));
+export async function prune(db: Database, retentionMs: number, nowMs: number): Promise<void> {
+  const before = toIso(nowMs - Math.max(retentionMs, SHORTEST_MS));
   const accounts = await db.selectFrom('accounts').select('name').execute();
   for (let at = 0; at < accounts.length; at += ACCOUNTS) {
     const names = jsonList(accounts.slice(at, at + ACCOUNTS).map(({ name }) => name));
-    await deleteRows(db, 'snapshots', oldSnapshot(names, snapshotsBefore));
+    await deleteRows(db, 'snapshots', oldSnapshot(names, before));
     await deleteRows(db, 'runs', repeatedRun(names, toIso(nowMs - COMPLETE_MS)));
-    const runs = oldRun(names, runsBefore);
+    const runs = oldRun(names, before);
     // Those of a large run would otherwise be deleted with it in one long transaction.
     await deleteRows(db, 'operations', sql`run_id in (select id from runs where ${runs})`);
     await deleteRows(db, 'runs', runs);
-    await deleteRows(db, 'entries', oldEntry(names, runsBefore));
+    await deleteRows(db, 'entries', oldEntry(names, before));
   }
   for (const table of ['snapshot_bodies', 'plan_bodies'] as const) {
     for (const digit of '0123456789abcdef') await deleteRows(db, table, unusedBody(table, digit));
   }
-  await deleteRows(db, 'notices', sql`created_at < ${runsBefore}`);
-  await deleteRows(db, 'notice_states', sql`as_of < ${runsBefore}`);
-  await deleteRows(db, 'operator_actions', sql`at < ${runsBefore}`);
+  await deleteRows(db, 'notices', sql`created_at < ${before}`);
+  await deleteRows(db, 'notice_states', sql`as_of < ${before}`);
+  await deleteRows(db, 'operator_actions', sql`at < ${before}`);
 }
 
 /** When the newest run ended; runs of the future, which a wrong clock left behind, do not count. null without any. */

@@ -4,7 +4,7 @@ import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { Journal } from '../core/ports/journal.ts';
 import type { OperatorCommands } from '../core/operator.ts';
 import type { Outbox } from '../core/ports/outbox.ts';
-import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
+import type { OpenLocation } from '../core/settings.ts';
 import { sleep } from '../system/clock.ts';
 import { journalReader } from './journal-reader.ts';
 import { createLocks } from './locks.ts';
@@ -31,7 +31,7 @@ export interface Store {
   check(): Promise<void>;
   /** Reads every page, without a pause for other work. Throws `store_corrupt` when the store is damaged. */
   verify(): Promise<void>;
-  prune(retention: ServiceSettings['retention'], nowMs: number): Promise<void>;
+  prune(retentionMs: number, nowMs: number): Promise<void>;
   /** When the newest run ended that began and ended before `nowMs`; null when there is none. */
   newestEndMs(nowMs: number): Promise<number | null>;
   /** Closes the store; a second call has no effect. */
@@ -85,7 +85,7 @@ export function createStore(opened: OpenDatabase): Store {
       verify: () => opened.verify(),
     }),
     ...withStoreErrors(opened, PRUNING_PATIENCE_MS, {
-      prune: (retention: ServiceSettings['retention'], nowMs: number) => prune(db, retention, nowMs),
+      prune: (retentionMs: number, nowMs: number) => prune(db, retentionMs, nowMs),
       newestEndMs: (nowMs: number) => newestEndMs(db, nowMs),
     }),
     close: () => (closing ??= opened.close()),

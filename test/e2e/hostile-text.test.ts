@@ -222,7 +222,7 @@ test('hostile texts of a service in errors and account ids are harmless', async 
 test('hostile names are harmless in pages, logs and responses of the daemon', async () => {
   const s = await hostileScene(
     `mode: approve\n${POLICY}\nskills: []\nroles: []`,
-    `defaults: { schedule: ${ONCE_A_YEAR} }\nlog: { level: trace }\n${WITH_TOKEN}`,
+    `defaults: { schedule: ${ONCE_A_YEAR} }\nlog: trace\n${WITH_TOKEN}`,
   );
   refuseDeletes(s, SKILLS.join('\n'));
   await s.run(['plan']);
@@ -259,7 +259,7 @@ test('hostile names are harmless in pages, logs and responses of the daemon', as
 test.skipIf(!hasTerminal)('hostile names are harmless in the log of the daemon on a terminal', async () => {
   const s = await hostileScene(
     `mode: apply\n${POLICY}\nskills: []\nroles: []`,
-    `defaults: { schedule: ${EVERY_SECOND} }\nlog: { level: trace }\n${WITH_TOKEN}`,
+    `defaults: { schedule: ${EVERY_SECOND} }\nlog: trace\n${WITH_TOKEN}`,
   );
   refuseDeletes(s, '\u001b[2J\u202e\n::error::x');
   const env = { TOKEN_ACME: 'token-of-acme', ROLECALL_HTTP_TOKEN: HTTP_TOKEN, NO_COLOR: '1' };

@@ -18,7 +18,7 @@ test('a command whose clock is ten years ahead deletes nothing from the journal,
   const s = await scene({
     skills: ['Go'],
     file: 'skills: [Go]',
-    service: 'retention: { runs: 90d, snapshots: 90d }',
+    service: 'retention: 90d',
   });
   for (let n = 0; n < 3; n += 1) await s.apply();
   const ids = () => s.rows<{ id: string }>('select id from runs order by id').map(({ id }) => id);

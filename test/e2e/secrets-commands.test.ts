@@ -152,7 +152,7 @@ test('no command prints, stores or passes on a token or a salary', async () => {
     },
   });
   const w = canaryWorkspace();
-  w.serve('http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN } }\nlog: { level: trace }');
+  w.serve('http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN } }\nlog: trace');
   const lines = 'mode: approve\nschedule: "0 0 1 1 *"\nskills: [Go, New]\nroles: [Dev]';
   w.account('vault', `${parrot.url}/vault`, lines);
   w.account('refused', `${parrot.url}/refused`, lines);

@@ -23,7 +23,7 @@ const ACCOUNTS = ['good', ...Object.keys(MANNERS)];
 /** A configuration with several kinds of accounts, and webhooks of all formats whose addresses are secrets. */
 function configured(parrot: Parrot, log: string, accounts: readonly string[] = ACCOUNTS) {
   const w = canaryWorkspace();
-  const hooks = ['json', 'slack, collect: 0s', 'teams, collect: 0s'].map(
+  const hooks = ['json', 'slack', 'teams'].map(
     (format) => `  - { url: { env: HOOK_URL }, format: ${format}, secret: { env: HOOK_SECRET } }`,
   );
   w.serve(
@@ -90,12 +90,12 @@ const REQUESTS: readonly (readonly [string, RequestInit, number])[] = [
 
 test('no page, response, log, metric or notification of a daemon contains a secret', async () => {
   const parrot = await startParrot(MANNERS);
-  const { w, env, total } = configured(parrot, '{ level: trace }');
+  const { w, env, total } = configured(parrot, 'trace');
   const running = w.start(['serve'], { env });
   const log = (): string => running.output().stderr;
   await until('every account has run', () => log().split('"run_ended"').length > total);
-  // The notices of the good account, and of five that failed, in three formats.
-  await until('the notices have arrived', () => parrot.posted().length >= 3 * total);
+  // The notices of the good account, and of those that failed. Chat messages are made later, from the same rows of the store.
+  await until('the notices have arrived', () => parrot.posted().length >= total);
   const [, url = ''] = /"url":"(http:[^"]+)"/.exec(log()) ?? [];
 
   const headers = { authorization: `Bearer ${HTTP_CANARY}` };
@@ -133,8 +133,6 @@ test('no page, response, log, metric or notification of a daemon contains a secr
   expect(await ask('/sign-in', signIn)).toBe(303);
 
   // A webhook receives its own address and signature, and no other secret.
-  const bodies = parrot.posted().map((posted) => posted.slice(posted.indexOf('\n')));
-  expect(bodies.filter((body) => body.includes('"blocks"')).length).toBeGreaterThanOrEqual(total);
   for (const posted of parrot.posted()) leaks.push(...leaksOf(posted));
   expect(leaks).toEqual([]);
   // Every user of the machine can read the command line and the name of the process.
@@ -151,19 +149,15 @@ test('no page, response, log, metric or notification of a daemon contains a secr
 test('the log of the daemon contains no secret at any level', async () => {
   // The test above has the level trace.
   const levels = ['silent', 'debug', 'info', 'warn', 'error'];
-  const logs = levels.map((level) => `{ level: ${level} }`);
   // One after the other: on a busy machine six daemons would starve each other.
-  for (const log of someOf(logs, 1)) await serveWithLog(log);
+  for (const log of someOf(levels, 1)) await serveWithLog(log);
 });
 
 async function serveWithLog(log: string): Promise<void> {
   const parrot = await startParrot(MANNERS);
   const { w, env, total } = configured(parrot, log, ['good', 'creates']);
   const running = w.start(['serve'], { env });
-  await until(
-    'every account has run, and its notices have arrived',
-    () => parrot.posted().length >= 3 * total,
-  );
+  await until('every account has run, and its notices have arrived', () => parrot.posted().length >= total);
   running.process.kill('SIGTERM');
   expect((await running.ended).status).toBe(0);
   expect([log, running.output().stderr === '']).toEqual([log, log.includes('silent')]);

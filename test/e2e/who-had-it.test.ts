@@ -16,7 +16,7 @@ async function afterTheDelete(service = ''): Promise<Scene> {
     ],
     file: `${POLICY}\nskills: [Perl, Cobol, Go]`,
     // The earlier lists have a fixed date.
-    service: `retention: { runs: 9000d, snapshots: 9000d }\n${service}`,
+    service: `retention: 9000d\n${service}`,
   });
   const perl = s.idOf('Perl');
   await s.run(['plan']);

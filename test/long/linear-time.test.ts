@@ -4,7 +4,7 @@ import { parseBaseUrl, parseGitUrl, parseWebhookUrl } from '../../src/config/add
 import { cronProblem } from '../../src/config/dates-and-schedules.ts';
 import { shownRemote, withoutUsers } from '../../src/core/remote-address.ts';
 import { explainGitFailure } from '../../src/git/failure-reason.ts';
-import { parseDuration, parseSize } from '../../src/core/durations-and-sizes.ts';
+import { parseDuration } from '../../src/core/durations-and-sizes.ts';
 import { nameProblem, oddCharacters } from '../../src/core/name-rules.ts';
 import { textProblems } from '../../src/config/yaml/syntax-messages.ts';
 import { stripped } from '../../src/config/secrets.ts';
@@ -50,7 +50,6 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   shownRemote,
   cronProblem,
   parseDuration,
-  parseSize,
   stripped,
   localPath,
   visible,

@@ -21,7 +21,7 @@ test('a stalled reader of stderr blocks neither responses nor the shutdown, and 
       `api: ${QUICK_API}`,
       'defaults: { mode: plan, jitter: 0s, schedule: "* * * * * *" }',
       `http: { listen: "127.0.0.1:${port}" }`,
-      'log: { level: debug }',
+      'log: debug',
       '',
     ].join('\n'),
   );

@@ -61,8 +61,7 @@ export function canaryWorkspace(): CanaryWorkspace {
     },
     run: (args, options) => searched(args, workspace.run(args, withCanaries(options))),
     serve(lines = '') {
-      const api =
-        'api: { requestsPerSecond: 1000, timeout: 5s, settle: 5100ms, retries: 0, maxResponseBytes: 64KiB }';
+      const api = 'api: { requestsPerSecond: 1000, timeout: 5s, settle: 5100ms, retries: 0 }';
       write(
         'config/rolecall.yaml',
         `accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n${api}\ndaemon: { maxRuns: 24 }\n${lines}\n`,

@@ -167,7 +167,7 @@ describe('a name that refers to an existing entry', () => {
       'accounts/a.yaml:3:32',
       'accounts/a.yaml:3:37',
       'accounts/a.yaml:3:1042',
-      'accounts/a.yaml:4:40',
+      'accounts/a.yaml:4:39',
     ]);
   });
 

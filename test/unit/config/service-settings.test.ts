@@ -42,7 +42,7 @@ describe('the service file', () => {
 accounts: accounts/*.yaml
 store: /var/lib/rolecall.db
 regions: { us: https://us.example.com/, eu: "https://EU.example.com:443/base/" }
-api: { timeout: 10s, settle: 500ms, caFile: ca.pem, maxResponseBytes: 1GB }
+api: { timeout: 10s, settle: 500ms, caFile: ca.pem }
 http:
   listen: "[::]:0"
   title: production
@@ -58,14 +58,12 @@ notify:
   - { format: github, repository: a/b, token: { env: STATUS } }
 source: { git: { url: "https://git.example.com/b.git", credentials: { env: GIT } } }
 trust: { origins: ["HTTPS://*.Example.com:443/", "https://10.0.0.?:8443"], env: [A, ACME_*], files: [/run/secrets/**, secrets/*] }
-`
-        .replace('settle: 500ms', 'settle: 11s')
-        .replace('1GB', '100MB'),
+`.replace('settle: 500ms', 'settle: 11s'),
     );
     expect(lines).toEqual([]);
     expect(service).toMatchObject({
       store: { file: '/var/lib/rolecall.db' },
-      api: { caFile: path.join(folder, 'ca.pem'), maxResponseBytes: 100_000_000 },
+      api: { caFile: path.join(folder, 'ca.pem') },
       http: {
         host: '::',
         title: 'production',

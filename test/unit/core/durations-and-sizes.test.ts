@@ -1,18 +1,13 @@
-// Durations and sizes, as texts and as numbers.
+// Durations, as texts and as numbers.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, formatDuration, parseDuration, parseSize } from '../../../src/core/durations-and-sizes.ts';
+import { DAY_MS, formatDuration, parseDuration } from '../../../src/core/durations-and-sizes.ts';
 import '../../support/seed.ts';
 
 // prettier-ignore
 const NO_DURATIONS = [
   '', '30', 's', '1.5h', '-1s', '+1s', '1 s', ' 1s', '1s ', '1s\n', '1S', '1w', '1h30m', '1e3s', '1_000s', '٣s', 'x1s',
   '1sx', '1constructor', '1B', '9999999999999s',
-];
-
-// prettier-ignore
-const NO_SIZES = [
-  '1', '1M', '1mb', '1KB', '1kiB', '', 'MiB', '1.5MiB', '-1B', '1 B', '1B\n', '1s', '9999999999999B',
 ];
 
 describe('a duration', () => {
@@ -53,25 +48,5 @@ describe('a duration', () => {
 
   it('is written so that it parses to the same value', () => {
     fc.assert(fc.property(fc.nat(), (ms) => parseDuration(formatDuration(ms)) === ms));
-  });
-});
-
-describe('a size', () => {
-  it.each([
-    ['0B', 0],
-    ['1B', 1],
-    ['1KiB', 1024],
-    ['64MiB', 67_108_864],
-    ['2GiB', 2_147_483_648],
-    ['1kB', 1000],
-    ['3MB', 3_000_000],
-    ['1GB', 1_000_000_000],
-    ['999999999999B', 999_999_999_999],
-  ])('can be %s, which is %d bytes', (text, bytes) => {
-    expect(parseSize(text)).toBe(bytes);
-  });
-
-  it('cannot be anything but a number and a unit', () => {
-    expect(NO_SIZES.filter((text) => parseSize(text) !== undefined)).toEqual([]);
   });
 });

@@ -9,6 +9,4 @@ export const API: ApiSettings = {
   timeoutMs: 3000,
   settleMs: 35_000,
   recheckMs: 2000,
-  maxResponseBytes: 10_000_000,
-  maxEntries: 100_000,
 };

@@ -25,8 +25,6 @@ export const API: ApiSettings = {
   timeoutMs: 2000,
   settleMs: 2500,
   recheckMs: 10,
-  maxResponseBytes: 1,
-  maxEntries: 1,
 };
 
 /** A complete request, as it arrived. */

@@ -4,7 +4,7 @@ import { SQLite } from '../../../src/system/sqlite.ts';
 import type { SqliteFixture } from './fixture.ts';
 import { DAY_MS, sqliteFixture, listed, operation, T0 } from './fixture.ts';
 
-const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS };
+const RETENTION = 90 * DAY_MS;
 const LOCKED_MS = 300;
 
 const count = (store: SqliteFixture, table: string): number =>

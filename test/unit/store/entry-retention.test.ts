@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, listed, operation, result, T0 } from './fixture.ts';
 
-const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS };
+const RETENTION = 90 * DAY_MS;
 const ids = (store: Fixture) =>
   store.rows<{ id: string }>('select remote_id as id from entries order by 1').map(({ id }) => id);
 

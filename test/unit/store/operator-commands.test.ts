@@ -60,7 +60,7 @@ it('deletes commands that are older than the runs that are kept', async () => {
   const { operator, reader } = store;
   await operator.requestSync('acme', CI, T0);
   await operator.requestSync('acme', SAM, T0 + 5 * DAY_MS);
-  const retention = { runsMs: 4 * DAY_MS, snapshotsMs: 4 * DAY_MS };
+  const retention = 4 * DAY_MS;
   await store.prune(retention, T0 + 6 * DAY_MS);
   expect((await reader.operatorActions({ limit: 10 })).map(({ by }) => by)).toEqual(['sam']);
 });

@@ -6,7 +6,7 @@ import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, openAgain, runId, T0 } from './fixture.ts';
 
 const CLAIM_MS = 120_000;
-const RETENTION = { runsMs: 90 * DAY_MS, snapshotsMs: 90 * DAY_MS };
+const RETENTION = 90 * DAY_MS;
 
 function notified(state: 'failed' | 'ok', asOfMs = T0): NotifiedState {
   return { states: state === 'ok' ? {} : { [state]: state }, asOfMs };
