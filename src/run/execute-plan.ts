@@ -90,6 +90,8 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
     context.halt === null
       ? await verify(context, operations, expectation(operations, planned, request))
       : { observed: null, warnings: [] };
+  // The lists may have decided operations whose outcome was unknown.
+  await log.flush();
   if (observed !== null) {
     const deletes = new Set(operations.map(({ kind, remoteId = '' }) => entryKey(kind, remoteId)));
     await deps.journal.recordObservation({

@@ -13,6 +13,7 @@ import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import { startSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { Connections } from '../../../src/service/connections.ts';
 import { createConnections } from '../../../src/service/connections.ts';
+import { createLeaseKeeper } from '../../../src/store/lease-keeper.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { systemClock } from '../../../src/system/clock.ts';
 import { wanted } from '../../unit/core/builders.ts';
@@ -145,10 +146,12 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
     observer: () => ({ request: () => undefined, retry: () => undefined }),
     authorities: readAuthorities,
   });
+  // Without renewals, a run that waits for `settle` would lose its lock.
+  const locks = createLeaseKeeper({ locks: store.locks, clock: systemClock });
   const deps: ApplyDeps = {
     service: connections,
     journal: store.journal,
-    locks: store.locks,
+    locks,
     clock: systemClock,
     newRunId,
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
@@ -164,7 +167,7 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
         commit: null,
         configured: new Set([ACCOUNT]),
         trigger: mode === 'approve' ? 'schedule' : 'cli',
-        signals: { stop, kill: new AbortController().signal },
+        signals: locks.signals({ stop, kill: new AbortController().signal }),
       };
       if (mode === 'plan') return dryRun(request, deps);
       return reconcile(request, deps, {
@@ -177,6 +180,7 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
     },
     async close() {
       await connections.close();
+      await locks.stop();
       await store.close();
     },
   };
