@@ -3,7 +3,7 @@ import type { Action, Kind, ObservedCatalog } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
 import type { ReleasedEntry } from './allowed-deletes.ts';
 import type { OperationStatus } from './journal.ts';
-import { compareCodePoints, nameKey, nearKey, groupBy } from './names.ts';
+import { compareCodePoints, nameKey, groupBy } from './names.ts';
 import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
 
 /** After this many creates or deletes of one name within a day, something undoes or hides them, and rolecall stops. */
@@ -33,11 +33,11 @@ export interface ChangedName {
 }
 
 /**
- * Whether an entry that is named `now` is still the requested one. A service may trim or re-case a name until a list shows
- * it for the first time; any other name means that somebody renamed the entry.
+ * Whether an entry that is named `now` is still the requested one. The first list shows the name that the service stored,
+ * whatever it is; a later other one means that somebody renamed the entry.
  */
-export function isStillRequested({ requested, name, listed }: ChangedName, now: string): boolean {
-  return nameKey(now) === nameKey(name) || (!listed && nearKey(now) === nearKey(requested));
+function isStillRequested({ name, listed }: ChangedName, now: string): boolean {
+  return !listed || nameKey(now) === nameKey(name);
 }
 
 /** The journal's records of an account, as read from the store. */
@@ -167,7 +167,7 @@ export function judgeHistory(
   return {
     hasSnapshot: options.hasSnapshot,
     owned: stillOwned(records, listed),
-    requestedNames: requestedNames(records.changedNames, listed),
+    requestedNames: requestedNames(changedNames(records, listed), listed),
     lastUsedMs: records.lastUsedMs,
     recentDeletesMs: latestFirst(recentDeletesMs),
     flappingCreates: flapping(creates),
@@ -209,6 +209,19 @@ function stillOwned(
     return knownNames.get(key)?.some((name) => nameKey(name) === nameKey(now)) === true;
   };
   return new Set([...owned].filter(isSame));
+}
+
+/** The changed names that the journal knows, and those of created entries that these lists are the first to show. */
+function changedNames(
+  { changedNames: known, neverListed }: AccountHistory,
+  names: ReadonlyMap<EntryKey, string>,
+): Map<EntryKey, ChangedName> {
+  const first = neverListed.flatMap(({ kind, remoteId, name }): [EntryKey, ChangedName][] => {
+    const key = entryKey(kind, remoteId);
+    const isChanged = nameKey(names.get(key) ?? name) !== nameKey(name);
+    return isChanged ? [[key, { requested: name, name, listed: false }]] : [];
+  });
+  return new Map([...first, ...known]);
 }
 
 /**

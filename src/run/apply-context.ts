@@ -1,7 +1,7 @@
 // What the steps of an apply share: the numbered operations, their results, and the reason to stop.
 import { LONGEST_WAIT_MS } from '../core/backoff.ts';
 import { type Action, type Entry, type Kind, KINDS, type ObservedCatalog } from '../core/catalog.ts';
-import { type AwaitedEntry, type History, isStillRequested, kindNameKey } from '../core/history.ts';
+import { type AwaitedEntry, type History, kindNameKey } from '../core/history.ts';
 import { nameKey } from '../core/names.ts';
 import type { OperationStatus } from '../core/journal.ts';
 import type { Operation } from '../core/plan.ts';
@@ -205,8 +205,8 @@ export async function forEachOperation(
 }
 
 /**
- * The plan's history with the entries that the run created: found by their ids, or awaited while no list shows them. An
- * entry that somebody has renamed since no longer counts as the requested one.
+ * The plan's history with the entries that the run created: found by their ids, whatever name the first list shows, or
+ * awaited while no list shows them. An older entry that somebody has renamed since no longer counts as the requested one.
  */
 export function runHistory(
   { history, planned, operations, statuses }: ApplyContext,
@@ -222,12 +222,8 @@ export function runHistory(
     const entry = statuses.get(seq)?.entry;
     if (entry === undefined) continue;
     const key = entryKey(kind, entry.remoteId);
-    const now = names.get(key);
-    if (now === undefined) {
-      awaited.push({ kind, name: requested, remoteId: entry.remoteId });
-    } else if (isStillRequested({ requested, name: entry.name, listed: false }, now)) {
-      requestedNames.set(key, requested);
-    }
+    if (names.has(key)) requestedNames.set(key, requested);
+    else awaited.push({ kind, name: requested, remoteId: entry.remoteId });
   }
   return { ...history, requestedNames, awaited };
 }

@@ -6,7 +6,7 @@ import { kindNameKey } from '../core/history.ts';
 import type { RunStatus } from '../core/journal.ts';
 import type { Plan, ReviewedPlan } from '../core/plan.ts';
 import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
-import { entryKey } from '../core/usage.ts';
+import { entryKey, namesByKey } from '../core/usage.ts';
 import type { Lease } from '../core/ports/locks.ts';
 import type { NewOperation } from '../core/ports/journal.ts';
 import { isContained, type KeptDeletes } from './approval.ts';
@@ -185,7 +185,7 @@ async function finish(
     operations: rows,
     results: statuses,
     traffic: reader.traffic(),
-    warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context)],
+    warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context, lists)],
     ...(pending === undefined ? {} : { pending }),
     ...(error === null ? {} : { error: { code: error.code, message: error.message } }),
   });
@@ -211,19 +211,16 @@ function stoppedDeletes({ deletesStopped }: Results): Warning[] {
 }
 
 /** Warns of entries that the service created under another name than the requested one. */
-function changedNames({ statuses, operations }: Results): Warning[] {
+function changedNames({ statuses, operations }: Results, { observed }: Applied['lists']): Warning[] {
+  const names = namesByKey(observed);
   return operations.flatMap(({ kind, name, seq }): Warning[] => {
     const entry = statuses.get(seq)?.entry;
-    if (entry === undefined || nameKey(entry.name) === nameKey(name)) return [];
-    return [
-      {
-        code: 'name_changed',
-        message: `the service stored “${name}” as “${entry.name}”; rolecall treats them as the same ${kind} from now on`,
-        kind,
-        name,
-        remoteId: entry.remoteId,
-      },
-    ];
+    if (entry === undefined) return [];
+    const { remoteId } = entry;
+    const stored = names.get(entryKey(kind, remoteId)) ?? entry.name;
+    if (nameKey(stored) === nameKey(name)) return [];
+    const message = `the service stored “${name}” as “${stored}”; rolecall treats them as the same ${kind} from now on`;
+    return [{ code: 'name_changed', message, kind, name, remoteId }];
   });
 }
 

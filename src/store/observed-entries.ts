@@ -1,7 +1,6 @@
 // Journals the entries that the lists showed: the rows of `entries`, the history of each entry.
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { type Kind, KINDS } from '../core/catalog.ts';
-import { nearKey } from '../core/names.ts';
 import type { RecordedObservation } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey, idsInUse } from '../core/usage.ts';
 import type { DigestedLists } from './compressed-json.ts';
@@ -96,7 +95,7 @@ export async function writeEntries(
 }
 
 /**
- * The names that rolecall requested for entries that the service stored under a near name. The first list that shows an
+ * The names that rolecall requested for entries that the service stored under another name. The first list that shows an
  * entry that rolecall created shows it.
  */
 async function requestedNames(
@@ -118,9 +117,7 @@ async function requestedNames(
       const key = entryKey(row.kind, row.remote_id);
       const name = names.get(key);
       const requested = row.requested_name ?? row.name;
-      return name !== undefined && name !== requested && nearKey(name) === nearKey(requested)
-        ? [[key, requested] as const]
-        : [];
+      return name !== undefined && name !== requested ? [[key, requested] as const] : [];
     }),
   );
 }

@@ -66,12 +66,17 @@ export class Ledger {
     }
   }
 
-  /** Records that somebody else created or renamed what is new now. */
-  knowAll(): void {
+  /**
+   * Records that somebody else created or renamed what is new now. What is renamed before `wasListed` looks as if the service
+   * had changed the requested name.
+   */
+  knowAll(wasListed: (made: Made) => boolean = () => true): void {
     for (const { kind, id, name } of this.live()) {
       this.known.add(`${kind}:${id}`);
       const made = this.made.find((each) => each.kind === kind && each.id === id && each.name !== name);
-      if (made !== undefined) made.asked = made.name = name;
+      if (made === undefined) continue;
+      if (wasListed(made)) made.asked = name;
+      made.name = name;
     }
   }
 

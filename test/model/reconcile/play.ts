@@ -138,7 +138,12 @@ async function perform(game: Game, step: Step): Promise<void> {
 function editNow(game: Game, edit: Parameters<World['edit']>[0]): void {
   game.ledger.notice(game.runs);
   game.world.edit(edit);
-  game.ledger.knowAll();
+  // Within a run, only its last lists are stored.
+  game.ledger.knowAll(
+    ({ kind, id, run }) =>
+      (game.current === null || run !== game.runs) &&
+      receivedEntries(game.traffic.calls, kind).some(({ entries }) => entries.has(id)),
+  );
 }
 
 /** One run with its faults and edits, checked when it has ended. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountHistory, RecentOperation } from '../../../src/core/history.ts';
 import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
-import { isStillRequested, judgeHistory } from '../../../src/core/history.ts';
+import { judgeHistory } from '../../../src/core/history.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import { entry, NEW_ACCOUNT, NOW_MS, observed } from './builders.ts';
 
@@ -207,18 +207,19 @@ describe('an entry that was deleted a moment ago', () => {
 describe('an entry whose name the service changed', () => {
   const changed = { requested: 'Type Script ', name: 'Type Script', listed: false };
 
-  it('counts as the requested one as long as it has that name', () => {
-    expect(isStillRequested(changed, 'Type Script')).toBe(true);
-    expect(isStillRequested({ ...changed, listed: true }, 'Type Script')).toBe(true);
+  it('counts as the requested one under whatever name the first list shows', () => {
+    const first = { skill: [entry('Type', '1')] };
+    expect(judge([], first, new Map([['skill:1', changed]])).requestedNames.get('skill:1')).toBe(
+      'Type Script ',
+    );
+    const known = new Map([['skill:1', { ...changed, listed: true }]] as const);
+    expect(judge([], first, known).requestedNames.size).toBe(0);
   });
 
-  it('counts as the requested one under a near name until a list has shown one', () => {
-    expect(isStillRequested(changed, 'type script')).toBe(true);
-    expect(isStillRequested({ ...changed, listed: true }, 'type script')).toBe(false);
-  });
-
-  it('does not count as the requested one when somebody renamed it', () => {
-    expect(isStillRequested(changed, 'JavaScript')).toBe(false);
+  it('counts as the requested one although the answer to its create had the requested name', () => {
+    const neverListed = [{ kind: 'skill', remoteId: '1', name: 'Long name' }] as const;
+    const { requestedNames } = judge([], { skill: [entry('Long', '1')] }, new Map(), { neverListed });
+    expect([...requestedNames]).toEqual([['skill:1', 'Long name']]);
   });
 
   it('is found by its stored name when the service lists it under a new id', () => {

@@ -139,6 +139,16 @@ describe('a create whose answer was lost', () => {
   });
 });
 
+it('a confirmed create that the lists show under another name is not created again', async () => {
+  const on = await stage({ seed: SEED });
+  const wish: Wish = { skills: ['Kept', 'Long name'], deps: shortening };
+  for (let run = 0; run < 2; run += 1) {
+    const { status, ended } = await on.apply(wish);
+    expect([status, ended.warnings.at(-1)?.code]).toEqual(['converged', 'name_changed']);
+  }
+  expect(on.writes()).toEqual(['POST skill Long name']);
+});
+
 describe('a delete', () => {
   const seed = { ...SEED, skills: ['Kept', 'Old'] };
 
