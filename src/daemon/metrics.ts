@@ -40,8 +40,8 @@ export interface Metrics {
   /** Drops the metrics of an account that was removed from the configuration. */
   forget(account: string): void;
   contentType: string;
-  /** The text of a scrape, in pieces. */
-  text(): AsyncIterable<string>;
+  /** The text of a scrape. */
+  text(): Promise<string>;
 }
 
 /** An account's schedule, for the gauges. Times are epoch milliseconds. */
@@ -279,11 +279,10 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
       void forgetCounters(account);
     },
     contentType: registry.contentType,
-    async *text() {
-      for (const metric of registry.getMetricsAsArray()) {
-        if (isLeader || !isOfAccounts(metric))
-          yield `${await registry.getSingleMetricAsString(metric.name)}\n`;
-      }
+    async text() {
+      const shown = registry.getMetricsAsArray().filter((metric) => isLeader || !isOfAccounts(metric));
+      const texts = await Promise.all(shown.map(({ name }) => registry.getSingleMetricAsString(name)));
+      return `${texts.join('\n')}\n`;
     },
   };
 }

@@ -8,7 +8,6 @@ import type {
   RunDetail,
   RunMark,
 } from '../core/ports/journal-reader.ts';
-import type { OperationRecord } from '../core/journal.ts';
 import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './remote-accounts.ts';
 import { readEarlierHolders } from './earlier-holders.ts';
@@ -24,10 +23,10 @@ export function journalReader(db: Database): JournalReader {
   return {
     ...snapshotReader(db),
 
-    run: (id, heldPart) => readRun(db, id, heldPart),
+    run: (id) => readRun(db, id),
 
-    async runReport(id, heldPart) {
-      const detail = await readRun(db, id, heldPart);
+    async runReport(id) {
+      const detail = await readRun(db, id);
       const earlierHolders = detail === null ? [] : await readEarlierHolders(db, detail);
       return detail === null || earlierHolders.length === 0 ? detail : { ...detail, earlierHolders };
     },
@@ -101,16 +100,9 @@ export function journalReader(db: Database): JournalReader {
     runProgress: (runId) => readProgress(db, runId),
 
     async accounts(names) {
-      const records: AccountRecord[] = [];
-      for (;;) {
-        let query = db.selectFrom('accounts').selectAll().orderBy('name').limit(ACCOUNTS_AT_A_TIME);
-        if (names !== undefined) query = query.where('name', 'in', jsonList([names].flat()));
-        const last = records.at(-1);
-        if (last !== undefined) query = query.where('name', '>', last.name);
-        const rows = await query.execute();
-        records.push(...(await accountRecords(db, rows)));
-        if (rows.length < ACCOUNTS_AT_A_TIME) return records;
-      }
+      let query = db.selectFrom('accounts').selectAll().orderBy('name');
+      if (names !== undefined) query = query.where('name', 'in', jsonList([names].flat()));
+      return await accountRecords(db, await query.execute());
     },
 
     async operatorActions({ limit, account, sinceMs, before, after }) {
@@ -171,52 +163,26 @@ export function journalReader(db: Database): JournalReader {
   };
 }
 
-async function readRun(db: Database, id: string, heldPart?: number): Promise<RunDetail | null> {
+async function readRun(db: Database, id: string): Promise<RunDetail | null> {
   const row = await findRun(db, id);
   if (row === null) return null;
   const [run] = await toRuns(db, [row]);
   if (run === undefined) return null;
-  // The rows of what the plan holds follow those of its operations.
-  const planned =
-    row.planned_creates === null || row.planned_deletes === null
-      ? null
-      : row.planned_creates + row.planned_deletes;
-  const operations = await readOperations(db, row.id, heldPart === undefined ? null : planned);
-  const plan = await readPlan(db, row.plan_body, heldPart);
+  const operations = await db
+    .selectFrom('operations')
+    .select(OPERATION_COLUMNS)
+    .where('run_id', '=', row.id)
+    .orderBy('seq')
+    .execute();
+  const plan = await readPlan(db, row.plan_body);
   return {
     run,
-    operations,
+    operations: operations.map(toOperation),
     warnings: warningsOf(row),
     // Equal plans are stored once, without their time.
     plan: plan === null ? null : { ...plan, createdAt: row.started_at },
   };
 }
-
-/** The operations of a run up to this one; null: all. */
-async function readOperations(
-  db: Database,
-  runId: string,
-  lastSeq: number | null,
-): Promise<OperationRecord[]> {
-  const operations: OperationRecord[] = [];
-  for (;;) {
-    let query = db
-      .selectFrom('operations')
-      .select(OPERATION_COLUMNS)
-      .where('run_id', '=', runId)
-      .where('seq', '>', operations.at(-1)?.seq ?? 0)
-      .orderBy('seq')
-      .limit(OPERATIONS_AT_A_TIME);
-    if (lastSeq !== null) query = query.where('seq', '<=', lastSeq);
-    const rows = await query.execute();
-    for (const row of rows) operations.push(toOperation(row));
-    if (rows.length < OPERATIONS_AT_A_TIME) return operations;
-  }
-}
-
-const OPERATIONS_AT_A_TIME = 2000;
-
-const ACCOUNTS_AT_A_TIME = 1000;
 
 async function accountRecords(
   db: Database,

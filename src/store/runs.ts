@@ -43,7 +43,7 @@ export function runsJournal(
     },
 
     async recordPlan(runId: string, plan: Plan) {
-      const { digest, lines } = planBody(plan);
+      const { digest, json } = planBody(plan);
       const { summary } = plan;
       const write = async (connection: Database): Promise<boolean> => {
         const { numAffectedRows } = await sql`
@@ -54,7 +54,7 @@ export function runsJournal(
         return (numAffectedRows ?? 0n) > 0n;
       };
       if (await write(db)) return;
-      const body = compressJson(lines);
+      const body = compressJson(json);
       await immediately(db, runId, async (connection) => {
         await connection
           .insertInto('plan_bodies')

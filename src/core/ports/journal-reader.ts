@@ -18,9 +18,6 @@ export interface AccountRecord {
   readonly nextTickMs: number | null;
 }
 
-/** So many held changes are read for a page. */
-export const HELD_PART = 200;
-
 /** How many operations of the last plan of an account were not done. */
 export type RemainingCounts = Readonly<Record<Action, number>>;
 
@@ -65,17 +62,13 @@ export interface JournalReader extends SnapshotReader {
   latestRuns(accounts: readonly string[], limit: number): Promise<readonly RunMark[]>;
   /** The runs whose id has this prefix, newest first, at most `limit`. */
   runsBeginning(prefix: string, limit: number): Promise<readonly RunRecord[]>;
-  /**
-   * A run by its id or by an unambiguous prefix. The plan of a large run is read in steps between which others run. With
-   * `heldPart`, only HELD_PART of the changes that the plan holds are read: that part of them, from 1, or the last one; what
-   * most people have is in the first one. No operations of what the plan holds are read then.
-   */
-  run(id: string, heldPart?: number): Promise<RunDetail | null>;
+  /** A run by its id or by an unambiguous prefix. */
+  run(id: string): Promise<RunDetail | null>;
   /**
    * The same run with the people who had its deleted entries by the lists of earlier runs. Takes longer where the journal
    * has many different lists of people.
    */
-  runReport(id: string, heldPart?: number): Promise<RunDetail | null>;
+  runReport(id: string): Promise<RunDetail | null>;
   /** The deletes of entries with this name that were sent, of all accounts, those of the newest run first. */
   deletesNamed(name: string): Promise<readonly SentDelete[]>;
   /** How far the run with this complete id is; null when there is no such run. */

@@ -1,4 +1,5 @@
 // The paths of the API that write or plan: the commands of an operator, and plans of posted configurations.
+import { setImmediate } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import PQueue from 'p-queue';
 import { z } from 'zod';
@@ -69,6 +70,8 @@ function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
       return apiFailure(context, badRequest('the list must have each account of the daemon at most once'));
     const results: object[] = [];
     for (const { account, digest: plan } of data) {
+      // Other requests are answered in between: an approval is on the disk before the next one.
+      await setImmediate();
       const request = { action: 'approve', account, digest: plan, reason: null } as const;
       const outcome = await performFor(context, request, deps);
       const { code: status, message, more } = failureOf(outcome) ?? {};

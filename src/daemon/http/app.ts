@@ -28,7 +28,7 @@ import {
 } from './middleware.ts';
 import { addPages } from './pages/page-routes.tsx';
 import { INTERNAL, NOT_FOUND, SIGN_IN_TOO_SLOW, storeFailed } from './refusals.ts';
-import { compressAnswers, sendPieces, withSecurityHeaders } from './responses.ts';
+import { compressAnswers, withSecurityHeaders } from './responses.ts';
 import { createSessions } from './sessions.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 
@@ -51,8 +51,6 @@ export interface AppOptions extends Pick<HttpSettings, 'title' | 'trustedProxies
 
 const PROBES = ['/healthz', '/readyz', '/metrics'];
 const WITHOUT_TOKEN = [...PROBES, SIGN_IN, ...ASSETS.map(({ path }) => path)];
-/** Scrapes at the same time: each needs some megabytes. */
-const MAX_SCRAPES = 10;
 /** Requests of readers too: a plan writes nothing, and everybody may sign out. */
 const WITHOUT_ROLE = [PLAN_PATH, SIGN_OUT];
 
@@ -101,7 +99,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
       context.body(text, 200, { 'content-type': type, 'cache-control': ASSET_CACHING }),
     );
   app.use(findPause(() => daemon.pauseOfAll()));
-  addApiReads(app, { daemon, log, nowMs });
+  addApiReads(app, { daemon, nowMs });
   addApiActions(app, { daemon, log });
   addPages(app, daemon);
   addPageActions(app, { daemon, log });
@@ -122,7 +120,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
   return app;
 }
 
-function addProbes(app: Hono<HttpEnv>, { metrics, notReady, log }: AppOptions): void {
+function addProbes(app: Hono<HttpEnv>, { metrics, notReady }: AppOptions): void {
   app.get('/healthz', (context) => context.text('ok\n'));
   app.get('/readyz', async (context) => {
     const reasons = await notReady();
@@ -130,10 +128,7 @@ function addProbes(app: Hono<HttpEnv>, { metrics, notReady, log }: AppOptions): 
       ? context.text('ok\n')
       : context.text(reasons.map((reason) => `${reason}\n`).join(''), 503);
   });
-  const scrapes = { most: MAX_SCRAPES, sending: 0 };
-  app.get('/metrics', (context) =>
-    scrapes.sending < scrapes.most
-      ? sendPieces(context, scrapes, { pieces: metrics.text(), type: metrics.contentType, log })
-      : context.text('too many scrapes at the same time\n', 503, { 'retry-after': '10' }),
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
   );
 }

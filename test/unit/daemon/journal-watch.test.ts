@@ -4,7 +4,6 @@ import type { OperatorActionRecord } from '../../../src/core/operator.ts';
 import type { OperatorRequest } from '../../../src/core/ports/journal-reader.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { createJournalWatch, type JournalWatchOptions } from '../../../src/daemon/journal-watch.ts';
-import { joined } from '../../support/pieces.ts';
 import { testLog } from './notify/stage.ts';
 import { virtualClock } from './virtual-clock.ts';
 
@@ -83,7 +82,7 @@ it('shows in the metrics whether all accounts are paused, also when the pause en
   const metrics = createMetrics('0');
   const reader = { pauseOfAll: async (nowMs: number) => (nowMs < 3000 ? {} : null) };
   const watch = watchOf({ clock, metrics, reader });
-  const paused = async () => /^rolecall_paused.*/mu.exec(await joined(metrics.text()))?.[0];
+  const paused = async () => /^rolecall_paused.*/mu.exec(await metrics.text())?.[0];
   watch.start();
   await clock.pass(0);
   expect(await paused()).toBe('rolecall_paused{account="*"} 1');

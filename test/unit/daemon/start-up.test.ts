@@ -8,7 +8,6 @@ import { startUp, type StartUpOptions } from '../../../src/daemon/start-up.ts';
 import { sha256 } from '../core/builders.ts';
 import { runDetail, type RunSketch } from '../core/run-details.ts';
 import { testLog } from './notify/stage.ts';
-import { joined } from '../../support/pieces.ts';
 
 const found = (account: string, sketch: RunSketch): RunDetail => runDetail(1, { account, ...sketch });
 const outcome = (account: string, sketch: RunSketch): RunOutcome =>
@@ -68,7 +67,7 @@ function stage(
     signals: { stop: stop.signal },
   } as unknown as StartUpOptions; // only what a start uses
   const gauges = async (name: string): Promise<string[]> =>
-    (await joined(metrics.text())).split('\n').filter((line) => line.startsWith(`rolecall_${name}{`));
+    (await metrics.text()).split('\n').filter((line) => line.startsWith(`rolecall_${name}{`));
   return { options, metrics, log, stop, requested, read, gauges };
 }
 

@@ -5,7 +5,6 @@ import { HOLD_RULES } from '../../../src/core/plan.ts';
 import { RUN_STATUSES } from '../../../src/core/journal.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { jsonOf, yamlOf } from './operational-file.ts';
-import { joined } from '../../support/pieces.ts';
 
 /** Holds that end by themselves; nobody needs a notification about them. */
 const RELEASED_BY_TIME = ['too_new', 'holders_missing', 'freeze', 'rollout', 'no_history'];
@@ -21,7 +20,7 @@ const dashboard = jsonOf('config/monitoring/dashboard.json');
 
 /** The series that the daemon exports, those of histograms included. */
 async function exportedSeries(): Promise<Set<string>> {
-  const text = await joined(createMetrics('0.0.0').text());
+  const text = await createMetrics('0.0.0').text();
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   return new Set(
     types.flatMap(([, name = '', type]) =>

@@ -1,6 +1,5 @@
 // The totals of runs that did not count them: running, killed, or failed early.
 import { describe, expect, it } from 'vitest';
-import { HELD_PART } from '../../../src/core/ports/journal-reader.ts';
 import { entry, person, plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
 import { fixture, operation, result, runId, T0 } from './fixture.ts';
@@ -97,49 +96,6 @@ describe('the totals of a run', () => {
     const killed = { created: 0, deleted: 0, held: 1, kept: 1, failed: 0, status: 'interrupted' };
     expect((await store.reader.run(id))?.run).toMatchObject(killed);
   });
-});
-
-it('a part of the changes that a plan holds is read without the others and their operations, what most people have first', async () => {
-  const store = await fixture();
-  const id = await store.begin(1);
-  const names = Array.from(
-    { length: 2 * HELD_PART + 50 },
-    (_, index) => `Skill ${String(index).padStart(4, '0')}`,
-  );
-  const made = plan({
-    skills: ['New'],
-    observed: {
-      skill: names.map((name) => entry(name)),
-      // The last name has the most people, each other one has one.
-      resources: [...names, names.at(-1) ?? ''].map((name, index) => person(`p${index}`, [name])),
-    },
-  });
-  const ranked = [...made.held.slice(-1), ...made.held.slice(0, -1)];
-  await store.journal.recordPlan(id, made);
-  await store.journal.addOperations(id, [
-    operation({ name: 'New' }),
-    ...made.held.map(({ name }) =>
-      operation({ action: 'delete', name, remoteId: name, status: 'held', rule: 'in_use' }),
-    ),
-  ]);
-  const read = async (part?: number) => {
-    const detail = await store.reader.run(id, part);
-    return {
-      operations: detail?.operations.length,
-      held: detail?.plan?.held ?? [],
-      total: detail?.plan?.summary.hold,
-    };
-  };
-  expect(await read()).toEqual({ operations: names.length + 1, held: made.held, total: names.length });
-  for (const [part, from] of [
-    [1, 0],
-    [2, HELD_PART],
-    [3, 2 * HELD_PART],
-    [99, 2 * HELD_PART],
-  ] as const) {
-    const held = ranked.slice(from, from + HELD_PART);
-    expect(await read(part)).toEqual({ operations: 1, held, total: names.length });
-  }
 });
 
 describe('what the last plan of an account left to do', () => {

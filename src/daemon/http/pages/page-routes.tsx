@@ -1,6 +1,7 @@
 // The paths of the pages: the lists of all accounts, of all runs and of what operators did, one account, and one run.
 import type { Hono } from 'hono';
-import type { RunRecord } from '../../../core/journal.ts';
+import type { OperationRecord, RunRecord } from '../../../core/journal.ts';
+import type { RunDetail } from '../../../core/ports/journal-reader.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
 import { DAY_MS } from '../../../core/durations-and-sizes.ts';
 import { driftLine, joined } from '../../../report/formatting.ts';
@@ -45,7 +46,7 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi): void {
     const place = placeIn((name) => context.req.query(name));
     const id = runShownFor(account, runs);
     const [detail, progress] = await Promise.all([
-      id === null ? null : daemon.run(id, place.heldPart),
+      id === null ? null : daemon.run(id).then(withoutHeld),
       lastRun?.status === 'running' ? daemon.runProgress(lastRun.id) : null,
     ]);
     const changes = detail === null ? null : { detail, remaining: remainingPlan(detail) };
@@ -54,7 +55,7 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi): void {
 
   app.get('/runs/:id{[0-9a-f-]+}', async (context) => {
     const place = placeIn((name) => context.req.query(name));
-    const report = await daemon.runReport(context.req.param('id'), place.heldPart);
+    const report = withoutHeld(await daemon.runReport(context.req.param('id')));
     if (report === null) return await answerFailure(context, NO_RUN);
     const { id, status, account } = report.run;
     const progress = status === 'running' ? await daemon.runProgress(id) : null;
@@ -69,6 +70,21 @@ export function addPages(app: Hono<HttpEnv>, daemon: DaemonApi): void {
     if (progress.status !== 'running') return context.body(null, 204);
     return context.html(await render(context, <ProgressBar progress={progress} />));
   });
+}
+
+/** Without the rows of what the plan holds, which has a card of its own. Other held rows are deletes that a recheck held. */
+function withoutHeld(detail: RunDetail | null): RunDetail | null {
+  if (detail === null) return null;
+  const keyOf = ({
+    action,
+    kind,
+    name,
+    remoteId,
+  }: Pick<OperationRecord, 'action' | 'kind' | 'name'> & { remoteId?: string | null }) =>
+    [action, kind, remoteId ?? name].join(' ');
+  const held = new Set(detail.plan?.held.map(keyOf));
+  const operations = detail.operations.filter((row) => row.status !== 'held' || !held.has(keyOf(row)));
+  return { ...detail, operations };
 }
 
 /** The run whose changes the page of the account shows; null when it shows none. */
@@ -130,7 +146,7 @@ async function rowOf(daemon: DaemonApi, row: Omit<AccountRow, 'work'>, nowMs: nu
     return { ...row, work: row.states[0] === 'held' ? ['nothing to apply'] : [] };
   const id = pending?.runId ?? lastRun?.id;
   const isRead = id !== undefined && drift.delete > 0 && drift.delete <= MAX_DELETES;
-  const detail = isRead ? await daemon.run(id, 1) : null;
+  const detail = isRead ? withoutHeld(await daemon.run(id)) : null;
   const plan = detail === null ? null : remainingPlan(detail);
   const lost = drift.delete === 0 ? ['nobody loses anything'] : plan === null ? [] : lossLine(plan);
   return { ...row, work: joined([driftLine(drift), ...(lost.length === 0 ? [] : [lost])], ' · ') };

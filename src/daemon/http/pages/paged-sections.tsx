@@ -3,7 +3,6 @@
 import { firstFew, peopleHave } from '../../../core/amounts.ts';
 import { releaseLines } from '../../../core/held-texts.ts';
 import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../../../core/plan.ts';
-import { HELD_PART } from '../../../core/ports/journal-reader.ts';
 import { holdersIn, type HoldersOf } from '../../../core/unknown-holders.ts';
 import { countedTitle, type Section, shortened } from '../../../report/document.ts';
 import { visible, visibleName } from '../../../report/escape-invisible.ts';
@@ -17,6 +16,8 @@ import { Card, Pager } from './page-parts.tsx';
 const COLLAPSED_BEYOND = 50;
 /** The rows of one section that one page shows. */
 export const PAGE_ROWS = 500;
+/** The held changes that one page shows. */
+const HELD_PART = 200;
 
 /** What a page shows of the changes. Parts are counted from 1. */
 export interface PagePlace {
@@ -24,7 +25,7 @@ export interface PagePlace {
   readonly group: string | null;
   /** The part of that section. */
   readonly page: number;
-  /** The part of the held changes that is read. */
+  /** The part of the held changes. */
   readonly heldPart: number;
 }
 
@@ -125,30 +126,31 @@ const NAMED_PEOPLE = 3;
 
 /** What rules hold, what most people have first. One part of a long list. */
 export function HeldCard({ plan, at, place, file }: ChangesProps & { readonly file: string | undefined }) {
-  const { held, summary } = plan;
+  const { held } = plan;
   if (held.length === 0) return null;
   const holders = holdersIn(plan);
-  // Of the parts that were not read, nobody knows.
-  const hasDate = held.length < summary.hold || held.some(({ release }) => /\d UTC|24 hours/.test(release));
-  const rest = held.slice(HELD_SHOWN);
+  const hasDate = held.some(({ release }) => /\d UTC|24 hours/.test(release));
   // `in_use` is about the people of each change, which its row names.
   const isShared = (rule: HoldRule) => rule !== 'in_use' && held.every(({ rules }) => rules.includes(rule));
   const shared = held.length === 1 ? [] : HOLD_RULES.filter(isShared);
   const rows = (some: readonly HeldChange[]) =>
     some.map((change) => <HeldRow change={change} words={fewWords(change, holders, shared)} />);
-  const last = Math.ceil(summary.hold / HELD_PART);
+  const last = Math.ceil(held.length / HELD_PART);
   const part = Math.min(place.heldPart, last);
+  const from = (part - 1) * HELD_PART;
+  const shown = held.toSorted((a, b) => b.usedBy.length - a.usedBy.length).slice(from, from + HELD_PART);
+  const rest = shown.slice(HELD_SHOWN);
   const link = (text: string, to: number) => [text, `${at}?held=${to}#held`] as const;
   return (
     <Card
       id="held"
-      title={`Held: ${count(summary.hold, 'change waits', 'changes wait')} for you${hasDate ? ', or for a date' : ''}`}
+      title={`Held: ${count(held.length, 'change waits', 'changes wait')} for you${hasDate ? ', or for a date' : ''}`}
       aside={affectedText(peopleHave, heldPeople(plan))}
     >
       {shared.length === 0 ? null : (
         <p class="quiet">All of them: {shared.map((rule) => HOLD_RULE_TEXTS[rule]).join('; ')}.</p>
       )}
-      {rows(held.slice(0, HELD_SHOWN))}
+      {rows(shown.slice(0, HELD_SHOWN))}
       {rest.length === 0 ? null : (
         <details class="more" open={part > 1}>
           <summary>
@@ -159,11 +161,11 @@ export function HeldCard({ plan, at, place, file }: ChangesProps & { readonly fi
       )}
       <Pager
         label="Parts of the held changes"
-        position={`Held changes ${(part - 1) * HELD_PART + 1} to ${Math.min(part * HELD_PART, summary.hold)} of ${summary.hold}`}
+        position={`Held changes ${from + 1} to ${from + shown.length} of ${held.length}`}
         previous={part > 1 ? link('Previous', part - 1) : null}
         next={part < last ? link('Next', part + 1) : null}
       />
-      {heldSections(plan, file).map((section) =>
+      {heldSections({ ...plan, held: shown }, file).map((section) =>
         section.verbatim === undefined ? null : (
           <details class="more">
             <summary>{section.title}</summary>

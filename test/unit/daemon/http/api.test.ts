@@ -2,17 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { makeOperation, MIXED } from '../../report/samples.ts';
-import { BEARER, JSON_BODY, makeAccount, makeDetail, PENDING, READER, RUN_ID, start } from './stage.ts';
-
-it('a run of many operations is sent in pieces, as the same JSON', async () => {
-  const operations = Array.from({ length: 450 }, (_, index) => makeOperation(index + 1, `Skill ${index}`));
-  const detail = makeDetail({ operations });
-  const { get } = await start({}, { runs: [detail] });
-  const { text } = await get(`/api/v1/runs/${RUN_ID}`, BEARER);
-  const { operations: sent, plan, warnings } = JSON.parse(text) as ReturnType<typeof makeDetail>;
-  expect(sent.map(({ name }) => name)).toEqual(operations.map(({ name }) => name));
-  expect({ plan, warnings }).toEqual({ plan: detail.plan, warnings: detail.warnings });
-});
+import { BEARER, JSON_BODY, makeAccount, PENDING, READER, RUN_ID, start } from './stage.ts';
 
 describe('the reading API', () => {
   it('returns every account, alone and in a list, with only the documented fields', async () => {

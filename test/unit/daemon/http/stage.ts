@@ -1,7 +1,6 @@
 // A daemon in memory and the real server in front of it, on loopback.
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { Readable } from 'node:stream';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 import { onTestFinished } from 'vitest';
 import type { PostedConfiguration } from '../../../../src/run/posted-plan.ts';
@@ -297,7 +296,7 @@ export async function open(options: Partial<HttpOptions> = {}, parts: Partial<St
     daemon: memoryDaemon(stage, recorded),
     metrics: {
       contentType: 'text/plain; version=0.0.4',
-      text: () => Readable.from(['rolecall_build_info', ' 1\n']),
+      text: async () => 'rolecall_build_info 1\n',
       wrongToken: () => void (recorded.wrongTokens += 1),
       connectionDropped: () => void (recorded.dropped += 1),
     },
