@@ -69,11 +69,3 @@ try {
   process.stderr.write(`${text}\n`);
   process.exitCode = exit;
 }
-
-const { exitNow, hasStuckReads } = await import('./system/regular-file.ts');
-if (hasStuckReads()) {
-  process.stderr.write(
-    'warning: reading a file takes too long (is its mount stuck?); the process exits without waiting for it\n',
-  );
-  exitNow(Number(process.exitCode ?? 0));
-}

@@ -53,8 +53,8 @@ export async function serve(
   const { service, issues } = await files.read();
   if (service === undefined) throw new ConfigError(errorsOf(issues));
   const tokens = await readTokens(service, resolveSecret);
-  const { log, sink } = openLog(service.log);
-  const metrics = createMetrics(version, { droppedLogLines: () => sink.droppedTotal() });
+  const { log, close: closeLog } = openLog(service.log);
+  const metrics = createMetrics(version);
   const closers: Opened['closers'] = [];
   const store = await storeName(service);
   const started = { version, pid: process.pid, config: path.resolve(configFile), store };
@@ -67,7 +67,7 @@ export async function serve(
     signals.stopNow();
     for (const close of closers.toReversed()) await close();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
-    await sink.close(FLUSH_MS);
+    closeLog(FLUSH_MS);
   }
 }
 

@@ -22,7 +22,7 @@ const TOO_LARGE = `has more than ${MAX_SECRET_BYTES / 1024} KiB, so it can't be 
 const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
 
 /** FileError codes for which the file exists. */
-const EXISTING = new Set(['irregular', 'too_large', 'too_slow']);
+const EXISTING = new Set(['irregular', 'too_large']);
 
 /** Shorter tokens match parts of usual names. */
 const SHORTEST_COPY = 8;
@@ -147,17 +147,15 @@ async function find(ref: SecretRef, env: Environment): Promise<Found> {
     return { isFound: true, value: stripped(bytes.toString('utf8')), realPath };
   } catch (error) {
     const code = error instanceof FileError ? error.code : 'unknown';
-    const kind = error instanceof FileError ? error.kind : undefined;
-    return { isFound: EXISTING.has(code), problem: readProblem(code, kind) };
+    return { isFound: EXISTING.has(code), problem: readProblem(code) };
   }
 }
 
-function readProblem(code: string, kind: string | undefined): string {
+function readProblem(code: string): string {
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'does not exist';
   if (code === 'irregular')
-    return `is not a regular file${kind === undefined ? '' : ` but ${kind}`}; write the path of a regular file that contains only the secret`;
+    return 'is not a regular file; write the path of a regular file that contains only the secret';
   if (code === 'too_large') return TOO_LARGE;
-  if (code === 'too_slow') return 'could not be read within 5 s; check its file system';
   return `cannot be read (${code})`;
 }
 

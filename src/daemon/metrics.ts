@@ -51,20 +51,13 @@ export interface ScheduleGauge {
   readonly longestGapMs: number | null;
 }
 
-/** Counts that are kept elsewhere and read at each scrape. */
-export interface CountedElsewhere {
-  readonly droppedLogLines: () => number;
-}
-
 /**
  * Upper bounds. The library keeps an object with the bounds as keys for each account. V8 stores it as an array up to the
  * largest bound (12 KB), unless a gap between two bounds is above 1,024. So keep 3600.
  */
 const RUN_SECONDS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600];
 
-const NOTHING: CountedElsewhere = { droppedLogLines: () => 0 };
-
-export function createMetrics(version: string, counted: CountedElsewhere = NOTHING): Metrics {
+export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'rolecall_' });
@@ -157,15 +150,6 @@ export function createMetrics(version: string, counted: CountedElsewhere = NOTHI
         const ms = nextRunMs();
         if (ms !== null) this.set({ account }, ms / 1000);
       }
-    },
-  });
-  new Counter({
-    name: 'rolecall_log_lines_dropped_total',
-    help: 'Log lines that were dropped, because stderr was not read.',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(counted.droppedLogLines());
     },
   });
   const pendingDigests = new Map<string, string>();

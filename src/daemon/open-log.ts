@@ -3,29 +3,41 @@ import { type Logger, pino } from 'pino';
 import type { ServiceSettings } from '../core/settings.ts';
 import { inVisibleJson, visible } from '../report/escape-invisible.ts';
 import { duration } from '../report/formatting.ts';
-import { once } from 'node:events';
-import { constants, fstatSync, openSync } from 'node:fs';
-import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
-import sonicBoom from 'sonic-boom';
-import { sleep } from '../system/clock.ts';
 
-export function openLog(level: ServiceSettings['log']): { readonly log: Logger; readonly sink: LogSink } {
-  const sink = createLogSink(openWithoutBlocking(process.stderr), {
-    onDropped: (lines) =>
-      log.warn(
-        { event: 'log_dropped', lines },
-        'log lines were dropped, because stderr was not read for a while',
-      ),
-  });
-  const log = createLogger(level, sink);
-  return { log, sink };
-}
+/** Bytes that wait for the reader; further lines are dropped. */
+const MAX_WAITING_BYTES = 1024 ** 2;
 
-function createLogger(level: ServiceSettings['log'], sink: LogSink): Logger {
+/** A log whose reader may stall or leave: no line waits for it. `close` writes what is left, for so many milliseconds. */
+export function openLog(level: ServiceSettings['log']): {
+  readonly log: Logger;
+  readonly close: (withinMs: number) => void;
+} {
+  let endsAtMs = Infinity;
+  let isClosed = false;
+  function close(withinMs: number): void {
+    isClosed = true;
+    endsAtMs = Date.now() + withinMs;
+    try {
+      destination.flushSync();
+    } catch {
+      // The reader has stalled or left.
+    }
+    destination.destroy();
+  }
+  // Before pino's own listener, which would wait for a reader that has stalled.
+  process.once('exit', () => close(0));
   const toText = process.stderr.isTTY ? readableLine : inVisibleJson;
+  const destination = pino.destination({
+    dest: process.stderr.fd,
+    sync: false,
+    maxLength: MAX_WAITING_BYTES,
+    retryEAGAIN: () => Date.now() < endsAtMs,
+  });
+  destination.on('error', () => undefined);
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  return pino(options, { write: (line: string) => sink.write(toText(line)) });
+  const write = (line: string): void => void (isClosed || destination.write(toText(line)));
+  return { log: pino(options, { write }), close };
 }
 
 interface LoggedLine {
@@ -80,85 +92,4 @@ function dataTexts(data: object): string[] {
       typeof value === 'string' ? value.replace(/^sha256:(\w{12})\w+$/, '$1') : JSON.stringify(value);
     return [`${key}=${/[\s"=]/.test(text) ? JSON.stringify(value) : text}`];
   });
-}
-
-/** Bytes that wait for the reader; further lines are dropped and counted. */
-const MAX_WAITING_BYTES = 1024 ** 2;
-
-export interface LogSinkOptions {
-  /** Called when the reader reads again, with the number of dropped lines. */
-  readonly onDropped: (lines: number) => void;
-  readonly maxWaitingBytes?: number;
-}
-
-export interface LogSink {
-  /** Writes text of one or more lines, each with its end. Never waits and never throws. */
-  write(text: string): void;
-  /** Lines that were dropped since the start. */
-  droppedTotal(): number;
-  /** Ends the sink when everything is written, when that fails, or after so many milliseconds. The descriptor stays open. */
-  close(withinMs: number): Promise<void>;
-}
-
-/** A sink on a file descriptor that does not block; see `openWithoutBlocking`. */
-export function createLogSink(fd: number, options: LogSinkOptions): LogSink {
-  const { onDropped, maxWaitingBytes = MAX_WAITING_BYTES } = options;
-  let isClosed = false;
-  const stream = new sonicBoom.SonicBoom({
-    fd,
-    maxLength: maxWaitingBytes,
-    // Its attempts keep the process alive.
-    retryEAGAIN: () => !isClosed,
-  });
-  let isWritten = true;
-  let total = 0;
-  let unreported = 0;
-  stream.on('drop', (text: string) => {
-    const lines = text.split('\n').length - 1;
-    total += lines;
-    unreported += lines;
-  });
-  stream.on('drain', () => {
-    isWritten = true;
-    const lines = unreported;
-    unreported = 0;
-    if (lines > 0) onDropped(lines);
-  });
-  // The reader has ended or the disk is full. The next line tries again, and up to the limit nothing is lost.
-  stream.on('error', () => undefined);
-  return {
-    write(text) {
-      if (isClosed) return;
-      isWritten = false;
-      stream.write(text);
-    },
-    droppedTotal: () => total,
-    async close(withinMs) {
-      const late = new AbortController();
-      const { signal } = late;
-      if (!isWritten) {
-        // An error of the stream ends the wait too.
-        const written = once(stream, 'drain', { signal }).catch(() => undefined);
-        await Promise.race([written, sleep(withinMs, signal)]);
-      }
-      late.abort();
-      isClosed = true;
-    },
-  };
-}
-
-/**
- * A descriptor that writes to the target of stderr and never waits. A pipe and a terminal are opened a second time, because
- * other processes share the flags of the first descriptor. If that is refused, the descriptor itself is used: Node.js has
- * made a pipe non-blocking when `process.stderr` was first used. A file never waits.
- */
-export function openWithoutBlocking(stderr: NodeJS.WriteStream & { readonly fd: number }): number {
-  const { fd } = stderr;
-  if (!fstatSync(fd).isFIFO() && !isatty(fd)) return fd;
-  try {
-    const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
-    return openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
-  } catch {
-    return fd;
-  }
 }

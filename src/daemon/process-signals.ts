@@ -1,7 +1,6 @@
 // The signals of the process: SIGTERM and SIGINT stop the daemon, a second one also aborts its requests, SIGHUP reloads.
 import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports/clock.ts';
-import { exitNow } from '../system/regular-file.ts';
 import type { Log } from './log.ts';
 
 /** How much longer than the grace a stop may take, to journal the results. */
@@ -53,5 +52,5 @@ export function listenForSignals(): ProcessSignals {
 /** Something prevents the last steps, such as a store that another program locks. The next run settles what is open. */
 function forceExit(log: Log): void {
   log.error({ event: 'stop_forced' }, 'the daemon exits although not everything could be journaled');
-  exitNow(0);
+  process.exit(0);
 }

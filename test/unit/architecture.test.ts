@@ -38,7 +38,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'pino',
       'p-queue',
       'proxy-addr',
-      'sonic-boom',
       'undici',
       'zod',
     ],

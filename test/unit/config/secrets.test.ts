@@ -56,7 +56,7 @@ describe('a secret file', () => {
 
   test.skipIf(process.platform === 'win32')('that is a device is refused without being read', async () => {
     await expect(resolveSecret({ file: '/dev/zero' }, 'token')).rejects.toThrow(
-      'token: the file /dev/zero is not a regular file but a device; write the path of a regular file that contains only the secret',
+      'token: the file /dev/zero is not a regular file; write the path of a regular file that contains only the secret',
     );
   });
 });
