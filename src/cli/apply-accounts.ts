@@ -1,6 +1,6 @@
 // The work of `apply`: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
 import { reconcile } from '../run/reconcile.ts';
-import type { Acceptance, AccountRequest } from '../run/request.ts';
+import { type Acceptance, ACCEPT_NOTHING, type AccountRequest } from '../run/request.ts';
 import { ConfigError, StoreError, UsageError, errorsOf } from '../core/errors.ts';
 import { type AgreedPlan, describePause } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
@@ -36,10 +36,7 @@ export interface ApplyOptions extends OutputOptions, ReportDetail {
   readonly allowHeld?: boolean;
   /** `false`: the deletes of the plans are left out. */
   readonly delete?: boolean;
-  readonly acceptShrink?: boolean;
-  readonly acceptNoHistory?: boolean;
-  readonly acceptOlderSource?: boolean;
-  readonly duringPause?: boolean;
+  readonly accept?: Acceptance;
   /** In milliseconds. */
   readonly lockTimeout: number;
 }
@@ -48,7 +45,6 @@ interface Applying extends CommandContext {
   readonly session: Session;
   readonly signals: RunSignals;
   readonly options: ApplyOptions;
-  readonly accept: Acceptance;
   readonly observe: Observe;
   /** Shows the plan before it is applied; null when it was shown already, or when the report contains it. */
   readonly onPlan: ((plan: Plan) => Promise<void>) | null;
@@ -67,26 +63,21 @@ export async function applyToAccounts(
 ): Promise<ExitStatus> {
   const asks = options.yes !== true && options.plan === undefined;
   const saved = options.plan === undefined ? null : await readSavedPlan(options.plan);
-  const accept = {
-    shrink: options.acceptShrink === true,
-    olderSource: options.acceptOlderSource === true,
-    noHistory: options.acceptNoHistory === true,
-  };
+  const { accept = ACCEPT_NOTHING } = options;
   const loaded = await loadAccounts(context.configFile);
   const { configuration, service } = loaded;
   if (saved === null && names.every(isExclusion)) requireAll(configuration);
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
   const output = openOutput(options);
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const { duringPause = false } = options;
-  const session = await openSession(context, configuration, service, { duringPause });
+  const session = await openSession(context, configuration, service, { accept });
   const detail = { verbose: options.verbose, ...(await sourceDetail(loaded, session.commit)) };
   try {
     const paused = await session.store.reader.pauseOfAll(Date.now());
     const notice = describePause(paused);
-    const pause = duringPause ? null : paused;
+    const pause = accept.has('pause') ? null : paused;
     const noDelete = options.delete === false;
-    const asking = { accounts, session, signals, accept, service, noDelete, pause };
+    const asking = { accounts, session, signals, service, noDelete, pause };
     const consent =
       asks || pause?.onlyDeletes === false
         ? await askToApply({ ...asking, detail: { ...detail, notice } }, output)
@@ -105,7 +96,7 @@ export async function applyToAccounts(
     const printed = planPrinter(accounts.length, { ...output.render, ...detail });
     const isShown = asks || saved !== null || isOneDocument(options.format);
     const onPlan = isShown ? null : (plan: Plan) => output.print(printed(plan));
-    const applying = { ...context, session, signals, options, accept, onPlan };
+    const applying = { ...context, session, signals, options, onPlan };
     const applied = await mapAccounts('applied', accounts, service, (account, observe) =>
       applyOne(account, consent.agreed.get(account.name), { ...applying, observe }),
     );
@@ -182,7 +173,7 @@ async function applyOne(
   agreed: AgreedPlan | null | undefined,
   applying: Applying,
 ): Promise<Applied> {
-  const { session, signals, options, accept, observe, onPlan } = applying;
+  const { session, signals, options, observe, onPlan } = applying;
   if (account.settings === undefined) {
     const { runId } = await journalBroken(account, 'apply', session);
     return { exit: EXIT.invalidConfiguration, report: await session.store.reader.runReport(runId) };
@@ -195,7 +186,6 @@ async function applyOne(
   const run = (plan: AgreedPlan | undefined) =>
     reconcileOrReport(account.name, request, session.applying, {
       mode: 'apply',
-      accept,
       agreed: plan,
       noDelete: options.delete === false,
       lockTimeoutMs: options.lockTimeout,

@@ -1,6 +1,5 @@
 // The confirmation of `apply` without `--yes`: plans all accounts, shows the plans and asks.
 import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
-import type { Acceptance } from '../run/request.ts';
 import { UsageError } from '../core/errors.ts';
 import { type AgreedPlan, type PauseOfAll, pausedError } from '../core/operator.ts';
 import { onlyOf, type Plan, type PlanResult } from '../core/plan.ts';
@@ -25,7 +24,6 @@ interface ApplyRequest {
   readonly accounts: readonly ConfiguredAccount[];
   readonly session: Session;
   readonly signals: RunSignals;
-  readonly accept: Acceptance;
   readonly service: ServiceSettings;
   readonly detail: ReportDetail;
   /** Whether the deletes of the plans are left out. */
@@ -36,11 +34,11 @@ interface ApplyRequest {
 
 /** Shows the plans of all accounts and asks once. Refuses when there is no terminal to ask on. */
 export async function askToApply(
-  { accounts, session, signals, accept, service, detail, noDelete, pause }: ApplyRequest,
+  { accounts, session, signals, service, detail, noDelete, pause }: ApplyRequest,
   output: Output,
 ): Promise<Consent> {
   const planned = await mapAccounts('planned', accounts, service, (account, observe) =>
-    planOne(account, { session, signals, observe, accept }),
+    planOne(account, { session, signals, observe }),
   );
   const results = planned.map(({ result }) => result);
   const runIds = planned.map(({ runId }) => runId);

@@ -1,8 +1,10 @@
 // Where commands register themselves, the options that several of them share, and the values of options.
 import { type Command, Option, InvalidArgumentError } from 'commander';
+import { nearestWord } from '../core/did-you-mean.ts';
 import { FORMATS } from '../report/document.ts';
 import type { OutputOptions } from './console.ts';
 import type { CommandContext } from './compose.ts';
+import { type Acceptance, GUARDS } from '../run/request.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { DAY_MS, parseDuration } from '../core/durations-and-sizes.ts';
 
@@ -33,6 +35,19 @@ export function addReportOptions(command: Command, formats: readonly string[] = 
 /** Adds `--verbose`. */
 export function addDetailOptions(command: Command): Command {
   return command.option('--verbose', 'show everything, shorten nothing');
+}
+
+/** `--accept`, which may be repeated: the guards that an operator overrides. */
+export function acceptOption(): Option {
+  return new Option('--accept <guard>', 'override this guard; can be repeated')
+    .choices(GUARDS)
+    .argParser((text, earlier: Acceptance | undefined) => {
+      const guard = GUARDS.find((each) => each === text);
+      if (guard !== undefined) return new Set([...(earlier ?? []), guard]);
+      const near = nearestWord(text, GUARDS);
+      const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+      throw new InvalidArgumentError(`Use one of ${GUARDS.join(', ')}.${hint}`);
+    });
 }
 
 /** A duration in milliseconds. */

@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import {
   type CommandLine,
   ACCOUNTS_HELP,
+  acceptOption,
   addReportOptions,
   addDetailOptions,
   port,
@@ -70,12 +71,9 @@ export function addPlan({ program, report }: CommandLine): void {
       new Option(
         '--server <url>',
         'request the plan from a daemon, which has the history; token in $ROLECALL_HTTP_TOKEN',
-      ).conflicts('acceptNoHistory'),
+      ).conflicts('accept'),
     )
-    .option(
-      '--accept-no-history',
-      'plan deletes even if the store has no earlier lists of the account (no_history)',
-    )
+    .addOption(acceptOption())
     .option(
       '--detailed-exitcode',
       'exit 2 if there are operations to apply, 3 if changes are only held or blocked',
@@ -99,16 +97,7 @@ export function addApply({ program, report }: CommandLine): void {
     )
     .option('--allow-held', 'exit 0 if only held changes remain')
     .option('--no-delete', 'apply the creates only; exit 0 although the deletes remain')
-    .option('--accept-shrink', 'accept lists that look incomplete (suspicious_list)')
-    .option(
-      '--accept-no-history',
-      'delete even if the store has no earlier lists of the account (no_history)',
-    )
-    .option(
-      '--accept-older-source',
-      'accept a configuration that is older than the one last applied, or whose commit is unknown (source)',
-    )
-    .option('--during-pause', 'write although all accounts are paused, to repair one')
+    .addOption(acceptOption())
     .addOption(
       new Option(
         '--lock-timeout <duration>',

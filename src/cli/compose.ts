@@ -1,6 +1,13 @@
 // Joins what a command or the daemon works with: the store, the connections, and the dependencies of the use cases.
 import { settingsDigest } from '../run/changes-during-run.ts';
-import type { AccountRequest, ApplyDeps, DryRunDeps, PlanningDeps } from '../run/request.ts';
+import {
+  ACCEPT_NOTHING,
+  type Acceptance,
+  type AccountRequest,
+  type ApplyDeps,
+  type DryRunDeps,
+  type PlanningDeps,
+} from '../run/request.ts';
 import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { shownPath } from '../config/yaml/source-text.ts';
 import { StoreError } from '../core/errors.ts';
@@ -34,8 +41,6 @@ export interface CommandContext {
   readonly version: string;
   /** The path of the service file. */
   readonly configFile: string;
-  /** Whether to send requests before the time that the service set with Retry-After. */
-  readonly ignoreRetryAfter: boolean;
 }
 
 interface SessionOptions extends OpenOptions {
@@ -45,8 +50,8 @@ interface SessionOptions extends OpenOptions {
   readonly compareCommits?: PlanningDeps['compareCommits'];
   /** Reads the files of an account again. By default the files of the service file. */
   readonly readFor?: (account: string) => Promise<Configuration>;
-  /** Whether its runs write although all accounts are paused. */
-  readonly duringPause?: boolean;
+  /** What the operator overrides for the runs of this command. */
+  readonly accept?: Acceptance;
 }
 
 /** What all runs of this process share. `close` closes connections and the store. */
@@ -77,7 +82,7 @@ export async function openSession(
   service: ServiceSettings,
   options: SessionOptions = {},
 ): Promise<Session> {
-  const { isPatient = false, duringPause = false } = options;
+  const { isPatient = false, accept = ACCEPT_NOTHING } = options;
   const store = await openJournal(service, options);
   const { clock, setStoreClock } = createStoreClock();
   const lock = createLeaseKeeper({ locks: store.locks, clock: systemClock, onStoreClock: setStoreClock });
@@ -87,7 +92,7 @@ export async function openSession(
   const steadyOpenedMs = systemClock.steadyMs();
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
-  const connections = await connect(context, service, store.journal, options.observer);
+  const connections = await connect(context, service, store.journal, options);
   const planning: DryRunDeps = {
     service: readOnly(connections),
     journal: store.journal,
@@ -122,7 +127,7 @@ export async function openSession(
       actor,
       // A new object for each run, so that a token that the service refused in one run is tried again in the next.
       signals: lock.signals(signals),
-      duringPause,
+      accept,
     }),
     async prune(retentionMs = service.retentionMs) {
       const passedMs = systemClock.steadyMs() - steadyOpenedMs;
@@ -215,10 +220,10 @@ export async function openExistingJournal(service: ServiceSettings): Promise<Sto
 
 /** Opens the connections to the service. They keep the pauses that it requested from earlier processes, by the journal. */
 export async function connect(
-  { version, ignoreRetryAfter }: CommandContext,
+  { version }: CommandContext,
   { api }: ServiceSettings,
   journal: Pick<Journal, 'accountState'> | null,
-  observer: (account: string) => RequestObserver = () => NO_OBSERVER,
+  { observer = () => NO_OBSERVER, accept = ACCEPT_NOTHING }: Pick<SessionOptions, 'observer' | 'accept'> = {},
 ): Promise<Connections> {
   const { createConnections } = await import('../service/connections.ts');
   const { readAuthorities, resolveToken } = await import('../config/secrets.ts');
@@ -229,7 +234,9 @@ export async function connect(
     authorities: readAuthorities,
     observer,
     throttledUntilMs: async ({ name }) =>
-      ignoreRetryAfter || journal === null ? null : (await journal.accountState(name)).throttledUntilMs,
+      accept.has('retry_after') || journal === null
+        ? null
+        : (await journal.accountState(name)).throttledUntilMs,
   });
 }
 

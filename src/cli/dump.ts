@@ -10,7 +10,8 @@ import { formatConfigIssue, UsageError } from '../core/errors.ts';
 import { checkoutOf } from '../git/checkout-place.ts';
 import { nameKey } from '../core/names.ts';
 import { accountNamed, loadAccounts, settingsOf } from './load-accounts.ts';
-import type { CommandLine } from './command-line.ts';
+import { acceptOption, type CommandLine } from './command-line.ts';
+import type { Acceptance } from '../run/request.ts';
 import type { CommandContext } from './compose.ts';
 import { openOutput, showMessage, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus, failureExit } from './exit-status.ts';
@@ -21,8 +22,7 @@ interface DumpFlags {
   readonly force?: true;
   /** Whether the account's own file is replaced. */
   readonly write?: true;
-  /** Whether lists that look incomplete are written to the account's own file. */
-  readonly acceptShrink?: true;
+  readonly accept?: Acceptance;
 }
 
 export function addDump({ program, run }: CommandLine): void {
@@ -31,7 +31,7 @@ export function addDump({ program, run }: CommandLine): void {
     .description('write the current skills and roles into the account file')
     .argument('<account>', 'name of the account; its file must set address and token')
     .addOption(new Option('--write', 'change the account file in place').conflicts(['output', 'force']))
-    .option('--accept-shrink', 'with --write: write lists that look incomplete, because they are right')
+    .addOption(acceptOption())
     .option('-o, --output <file>', 'write to a new file')
     .option('--force', 'let --output replace an existing file')
     .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
@@ -79,15 +79,15 @@ async function dump(context: CommandContext, name: string, options: DumpFlags): 
     throw new UsageError(`${options.output} exists already and was not changed; use --force to replace it`);
   }
   const output = options.write === true ? null : openOutput({ format: 'text', output: options.output });
-  const reading = await openReading(context, loaded);
+  const reading = await openReading(context, loaded, options.accept);
   try {
     const content = await reading.read(account);
     const { observed } = content;
     const doubt = listDoubt(content);
     showWarnings(observed.warnings.map(({ message }) => message));
-    if (content.implausible !== null && output === null && options.acceptShrink !== true) {
+    if (content.implausible !== null && output === null && options.accept?.has('suspicious_list') !== true) {
       showMessage(
-        `error: ${name}: ${doubt ?? ''}. The file was not changed. Run the command again later; if the lists are right, run \`rolecall dump ${name} --write --accept-shrink\``,
+        `error: ${name}: ${doubt ?? ''}. The file was not changed. Run the command again later; if the lists are right, run \`rolecall dump ${name} --write --accept suspicious_list\``,
       );
       return EXIT.failed;
     }
@@ -114,7 +114,7 @@ async function dump(context: CommandContext, name: string, options: DumpFlags): 
     }
     if (errors.length === 0 && output === null && content.implausible !== null) {
       showMessage(
-        `${name}: plans stay blocked until the lists are accepted: run \`rolecall apply ${name} --accept-shrink\`, which creates nothing while the file matches them`,
+        `${name}: plans stay blocked until the lists are accepted: run \`rolecall apply ${name} --accept suspicious_list\`, which creates nothing while the file matches them`,
       );
     }
     if (errors.length === 0) return EXIT.done;

@@ -31,8 +31,7 @@ export interface PlanOptions extends OutputOptions, ReportDetail {
   /** The file for `apply --plan`. */
   readonly save?: string | undefined;
   readonly detailedExitcode?: boolean;
-  /** Whether deletes are planned although the store has no earlier lists of the account. */
-  readonly acceptNoHistory?: boolean;
+  readonly accept?: Acceptance;
   /** The address of a daemon that plans instead. */
   readonly server?: string | undefined;
 }
@@ -53,11 +52,11 @@ export async function planAccounts(
   const loaded = await loadAccounts(context.configFile, names);
   const { configuration, service, accounts } = loaded;
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
-  const accept = { ...ACCEPT_NOTHING, noHistory: options.acceptNoHistory === true };
-  const session = await openSession(context, configuration, service, LOOKING);
+  const { accept = ACCEPT_NOTHING } = options;
+  const session = await openSession(context, configuration, service, { ...LOOKING, accept });
   try {
     const planned = await mapAccounts('planned', accounts, service, (account, observe) =>
-      planOne(account, { session, signals, observe, accept }),
+      planOne(account, { session, signals, observe }),
     );
     const notice = describePause(await session.store.reader.pauseOfAll(Date.now()));
     const status = await report(
@@ -113,13 +112,12 @@ export interface Planning {
   readonly session: Session;
   readonly signals: RunSignals;
   readonly observe: Observe;
-  readonly accept?: Acceptance;
 }
 
 /** Plans one account and journals the dry run. Returns the plan, or the failure. */
 export async function planOne(
   account: ConfiguredAccount,
-  { session, signals, observe, accept = ACCEPT_NOTHING }: Planning,
+  { session, signals, observe }: Planning,
 ): Promise<PlannedAccount> {
   const { runId, plan, failure } =
     account.settings === undefined
@@ -127,7 +125,6 @@ export async function planOne(
       : await dryRun(
           { ...session.requestFor(account.settings, 'cli', signals), progress: observe },
           session.planning,
-          accept,
         );
   if (failure === null && plan !== null) return { runId, result: plan };
   const error = failure ?? { code: 'internal', message: 'no plan was made' };

@@ -78,8 +78,8 @@ const HELP: HelpConfiguration = {
 export async function runCommand(argv: readonly string[], version: string): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
   const program = await createProgram(version, argv, async (work) => {
-    const { config, ignoreRetryAfter = false } = program.opts<GlobalOptions>();
-    status = await work({ version, configFile: config, ignoreRetryAfter });
+    const { config } = program.opts<GlobalOptions>();
+    status = await work({ version, configFile: config });
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -94,7 +94,6 @@ export async function runCommand(argv: readonly string[], version: string): Prom
 
 interface GlobalOptions {
   readonly config: string;
-  readonly ignoreRetryAfter?: true;
 }
 
 /** The options of commands that name a file to write. */
@@ -124,7 +123,6 @@ export async function createProgram(
     .configureHelp(HELP)
     .addHelpText('after', EXIT_HELP)
     .addOption(new Option('--config <file>', 'service file').env('ROLECALL_CONFIG').default(DEFAULT_CONFIG))
-    .option('--ignore-retry-after', 'send requests even before the time set by the service (Retry-After)')
     .showHelpAfterError(
       '(run `rolecall --help` to list all commands, `rolecall help COMMAND` to list the options of one)',
     )

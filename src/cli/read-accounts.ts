@@ -6,6 +6,7 @@ import type { ConfiguredAccount } from '../core/settings.ts';
 import { systemClock } from '../system/clock.ts';
 import { count } from '../report/formatting.ts';
 import { showFailure, showWarnings } from './console.ts';
+import { ACCEPT_NOTHING, type Acceptance } from '../run/request.ts';
 import { type CommandContext, connect, openExistingJournal } from './compose.ts';
 import { type KnownAccount, knownAccounts, type Loaded, settingsOf } from './load-accounts.ts';
 import { mapAccounts, type Observe, showProgress } from './progress.ts';
@@ -36,12 +37,13 @@ export interface AccountReading {
 export async function openReading(
   context: CommandContext,
   { configuration, service }: Pick<Loaded, 'configuration' | 'service'>,
+  accept: Acceptance = ACCEPT_NOTHING,
 ): Promise<AccountReading> {
   const signals = listenForSignals(service.daemon.shutdownGraceMs);
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const store = await openExistingJournal(service);
   const journal = store && { ...store.journal, claimant: store.reader.claimant.bind(store.reader) };
-  const connections = await connect(context, service, journal);
+  const connections = await connect(context, service, journal, { accept });
   async function readWith(account: ConfiguredAccount, progress: Observe): Promise<ReadAccount> {
     const settings = settingsOf(account);
     const request = { settings, api: service.api, configured, signals, progress };

@@ -38,9 +38,9 @@ const NO_PEOPLE_RELEASES: Readonly<Record<UnknownHolders, string>> = {
   no_people:
     'check that the token may read resources; if the account has no people, set policy.allowNoPeople: true',
   no_assignments:
-    'check what people have in the account; if the lists are right, run `apply --accept-shrink`, or approve the plan',
+    'check what people have in the account; if the lists are right, run `apply --accept suspicious_list`, or approve the plan',
   no_field:
-    'check that the token may read what people have; if nobody has any, run `apply --accept-shrink` or set policy.allowNoPeople: true',
+    'check that the token may read what people have; if nobody has any, run `apply --accept suspicious_list` or set policy.allowNoPeople: true',
 };
 
 /** What a held change says beyond its rules. */
@@ -196,11 +196,11 @@ function staleSource({ source, uncommitted }: Facts): Explanation {
       reason:
         'the commit of the configuration is unknown, so rolecall cannot check that this is not an older checkout than the one last applied to this account',
       release:
-        'make git work for this checkout; or, if this configuration is the intended one, run `apply --accept-older-source`',
+        'make git work for this checkout; or, if this configuration is the intended one, run `apply --accept source`',
     };
   return {
     reason: 'the configuration is older than the one last applied to this account',
-    release: 'update the checkout, or run `apply --accept-older-source`',
+    release: 'update the checkout, or run `apply --accept source`',
   };
 }
 
@@ -288,7 +288,8 @@ function explainDeleteRule(rule: HoldRule, judged: JudgedEntry, facts: Facts, al
     case 'no_history':
       return {
         reason: 'the store contains no earlier lists of this account to compare with',
-        release: 'review this plan, then plan or apply again with the same store, or use --accept-no-history',
+        release:
+          'review this plan, then plan or apply again with the same store, or use --accept no_evidence',
       };
     case 'no_people':
       return {

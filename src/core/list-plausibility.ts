@@ -104,7 +104,7 @@ export function suspiciousShrink(
   if (losses.length === 0) return null;
   return {
     code: SUSPICIOUS_LIST,
-    message: `the lists of the service lost more than a quarter since the last good run: ${losses.join(', ')} are missing or renamed, twice in a row. Nothing is written. Check that the token is that of this account, then look at the account; if the lists are right, run \`apply --accept-shrink\``,
+    message: `the lists of the service lost more than a quarter since the last good run: ${losses.join(', ')} are missing or renamed, twice in a row. Nothing is written. Check that the token is that of this account, then look at the account; if the lists are right, run \`apply --accept suspicious_list\``,
   };
 }
 
@@ -130,7 +130,7 @@ export function suspiciousList(
   if (lacking.length === 0) return null;
   return {
     code: SUSPICIOUS_LIST,
-    message: `the service lists only ${lacking.join(' and ')}, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
+    message: `the service lists only ${lacking.join(' and ')}, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept suspicious_list\``,
   };
 }
 
@@ -240,7 +240,7 @@ function heldByPeople(
     const entry = name === undefined ? remoteId : `“${name}” (${remoteId})`;
     return {
       code: SUSPICIOUS_LIST,
-      message: `the service does not list the ${kind} ${entry}, although ${resourceId} still has it, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept-shrink\``,
+      message: `the service does not list the ${kind} ${entry}, although ${resourceId} still has it, so its lists are incomplete, and creating what is missing would make duplicates. Nothing is written. Check the account and plan again; if the lists are right, run \`apply --accept suspicious_list\``,
       kind,
       ...(name === undefined ? {} : { name }),
     };
@@ -260,7 +260,7 @@ function unshownCreate(
     if (unshown === undefined) continue;
     return {
       code: SUSPICIOUS_LIST,
-      message: `the service lists no ${kind}s, although it confirmed the create of “${unshown.name}” (${unshown.remoteId}), which no list has shown yet; its list may be wrong, and creating more would make duplicates. Nothing is written until a list shows that entry. If the ${kind} was deleted by hand, run \`apply --accept-shrink\``,
+      message: `the service lists no ${kind}s, although it confirmed the create of “${unshown.name}” (${unshown.remoteId}), which no list has shown yet; its list may be wrong, and creating more would make duplicates. Nothing is written until a list shows that entry. If the ${kind} was deleted by hand, run \`apply --accept suspicious_list\``,
       kind,
     };
   }

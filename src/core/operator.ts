@@ -73,7 +73,7 @@ export function describePause(pause: PauseOfAll | null): string | null {
 
 /** The error of a run that the pause binds. */
 export function pausedError(pause: PauseOfAll): { readonly code: typeof PAUSED; readonly message: string } {
-  const message = `${describePause(pause) ?? ''}. Run \`rolecall resume --all\` to end the pause, or \`rolecall apply NAME --during-pause\` to repair an account meanwhile`;
+  const message = `${describePause(pause) ?? ''}. Run \`rolecall resume --all\` to end the pause, or \`rolecall apply NAME --accept pause\` to repair an account meanwhile`;
   return { code: PAUSED, message };
 }
 

@@ -48,7 +48,7 @@ export function historyWarnings(
   const warnings: Warning[] = [];
   if (!history.hasSnapshot) {
     const deletes = acceptNoHistory
-      ? 'deletes are allowed by --accept-no-history'
+      ? 'deletes are allowed by --accept no_evidence'
       : 'deletes are held until the next plan or run on this store';
     warnings.push({
       code: NO_HISTORY,
@@ -57,7 +57,7 @@ export function historyWarnings(
   }
   if (source === 'older' && (acceptOlderSource || hasCreates)) {
     const consequence = acceptOlderSource
-      ? '; accepted by --accept-older-source'
+      ? '; accepted by --accept source'
       : ', which may have removed on purpose what this plan creates; update the checkout and plan again, unless these creates are intended';
     warnings.push({
       code: OLDER_SOURCE,
@@ -66,7 +66,7 @@ export function historyWarnings(
   }
   if (source === 'unknown') {
     const deletes = acceptOlderSource
-      ? 'deletes are allowed by --accept-older-source'
+      ? 'deletes are allowed by --accept source'
       : 'deletes are held (source)';
     warnings.push({
       code: 'unknown_source',

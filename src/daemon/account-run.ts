@@ -1,7 +1,7 @@
 // Runs one account: reads its current configuration, runs what its mode allows, and reports the end of the run to the metrics,
 // the log and the notifications.
 import { dryRun, reconcile } from '../run/reconcile.ts';
-import { ACCEPT_NOTHING, type AccountRequest, type ApplyDeps } from '../run/request.ts';
+import type { AccountRequest, ApplyDeps } from '../run/request.ts';
 import { describeFailure, journalBrokenAccount, type RunResult } from '../run/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
@@ -175,7 +175,6 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     return await reconcile(request, deps, {
       mode,
       approvals: true,
-      accept: ACCEPT_NOTHING,
       lockTimeoutMs: 0,
       onPlan: (plan, runId) => logPlan(plan, runId, request.trigger),
     });

@@ -174,7 +174,7 @@ export function nextSteps(
 /** The command that accepts lists which look incomplete. */
 export function acceptListsStep(account: string): Step {
   return {
-    command: `rolecall apply ${account} --accept-shrink`,
+    command: `rolecall apply ${account} --accept suspicious_list`,
     purpose: 'accepts the lists, if the token is that of this account and the lists are correct',
   };
 }

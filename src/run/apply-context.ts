@@ -154,7 +154,7 @@ export async function markSent(context: ApplyContext, { seq, action }: NumberedO
   if (await haltIfChanged(context)) return false;
   const committed = await context.log.sent(seq, context.deps.clock.nowMs());
   if (committed === 'lock_lost') context.halt ??= LOCK_LOST;
-  else if (committed !== 'committed' && context.request.duringPause !== true) {
+  else if (committed !== 'committed' && context.request.accept?.has('pause') !== true) {
     const paused = pausedError(committed);
     if (!committed.onlyDeletes) context.halt ??= paused;
     else if (action === 'delete') context.deletesStopped ??= paused.message;

@@ -67,7 +67,7 @@ export async function bindingPause(
   plan: Plan,
 ): Promise<PauseOfAll | null> {
   const isBlocked = plan.status === 'blocked';
-  if (request.duringPause === true || (plan.operations.length === 0 && !isBlocked)) return null;
+  if (request.accept?.has('pause') === true || (plan.operations.length === 0 && !isBlocked)) return null;
   const pause = await deps.journal.pauseOfAll(deps.clock.nowMs());
   return pause?.onlyDeletes === true && !isBlocked && !hasDeletes(plan) ? null : pause;
 }

@@ -10,7 +10,15 @@ import { implausibleCreates } from '../core/list-plausibility.ts';
 import { type FreezeWatch, watchFreeze } from './freeze.ts';
 import { openRollout } from './rollout.ts';
 import { identityWarnings, type Observation } from './observe.ts';
-import type { Acceptance, AccountRequest, PlanningDeps, ReconcileOptions, Run } from './request.ts';
+import {
+  ACCEPT_NOTHING,
+  type Acceptance,
+  type AccountRequest,
+  type Guard,
+  type PlanningDeps,
+  type ReconcileOptions,
+  type Run,
+} from './request.ts';
 
 export interface Planned {
   readonly plan: Plan;
@@ -26,12 +34,13 @@ export interface Planned {
   readonly named: (observed: ObservedCatalog) => EntryKey[];
 }
 
-/** Plans an account from an observation. Writes nothing. */
+/** Plans an account from an observation. `alsoAccepted` adds to what the request accepts. Writes nothing. */
 export async function planAccount(
   { request, deps }: Pick<Run<PlanningDeps>, 'request' | 'deps'>,
   observation: Observation,
-  accept: Acceptance,
+  alsoAccepted: Iterable<Guard> = [],
 ): Promise<Planned> {
+  const accept: Acceptance = new Set([...(request.accept ?? ACCEPT_NOTHING), ...alsoAccepted]);
   const { settings, commit } = request;
   const nowMs = deps.clock.nowMs();
   const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
@@ -58,10 +67,10 @@ export async function planAccount(
     rollout,
     source,
     uncommitted,
-    acceptOlderSource: accept.olderSource,
-    acceptNoHistory: accept.noHistory,
-    unknownHolders: accept.shrink ? missingPeople(observation) : observation.unknownHolders,
-    blocked: accept.shrink
+    acceptOlderSource: accept.has('source'),
+    acceptNoHistory: accept.has('no_evidence'),
+    unknownHolders: accept.has('suspicious_list') ? missingPeople(observation) : observation.unknownHolders,
+    blocked: accept.has('suspicious_list')
       ? null
       : (observation.implausible ?? implausibleCreates(settings.desired, observation.observed, history)),
     warnings: [
@@ -80,8 +89,8 @@ export async function planAccount(
     history,
     frozen,
     appliesCommit: rollout === null && uncommitted?.length === 0,
-    areListsGood: plan.status !== 'blocked' && (observation.isGood || accept.shrink),
-    sourceAccepted: !isStaleSource(source) || accept.olderSource,
+    areListsGood: plan.status !== 'blocked' && (observation.isGood || accept.has('suspicious_list')),
+    sourceAccepted: !isStaleSource(source) || accept.has('source'),
     named: (observed) => namedEntries(settings.desired, observed, history),
   };
 }
@@ -90,7 +99,7 @@ export async function planAccount(
 export async function planAgreed(
   run: Run,
   observation: Observation,
-  { approvals, accept, ...options }: ReconcileOptions,
+  { approvals, ...options }: ReconcileOptions,
 ): Promise<Planned> {
   const { request, deps } = run;
   let agreed = options.agreed ?? null;
@@ -98,12 +107,12 @@ export async function planAgreed(
     const isApproved = observation.state.approval !== null;
     agreed = isApproved ? await deps.journal.approvedPlan(request.settings.name) : null;
   }
-  const planned = await planAccount(run, observation, accept);
+  const planned = await planAccount(run, observation);
   if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
     return planned;
-  // The plan may have been made with --accept-no-history: whoever agreed to it agreed to its deletes.
-  for (const noHistory of [accept.noHistory, true]) {
-    const first = await planAccount(run, { ...observation, lastGood: null }, { ...accept, noHistory });
+  // The plan may have been made with --accept no_evidence: whoever agreed to it agreed to its deletes.
+  for (const alsoAccepted of [[], ['no_evidence']] as const) {
+    const first = await planAccount(run, { ...observation, lastGood: null }, alsoAccepted);
     const { digest, observedDigest } = first.plan;
     if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
   }

@@ -3,7 +3,7 @@ import { type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit, Configuration } from '../core/settings.ts';
 import { tokenUse } from './posted-token.ts';
-import { ACCEPT_NOTHING, type AccountRequest, type PlanningDeps } from './request.ts';
+import { type AccountRequest, type PlanningDeps } from './request.ts';
 import { type AccountJournal, observe, readOnlyJournal } from './observe.ts';
 import { planAccount } from './plan-account.ts';
 import { describeFailure } from './run-result.ts';
@@ -112,7 +112,7 @@ export async function preview(request: AccountRequest, deps: PreviewDeps): Promi
   try {
     const reader = await deps.service.reader(request.settings, request.signals);
     const run = { runId: '', request, deps: { ...deps, journal }, reader };
-    return (await planAccount(run, await observe(run, { writes: false }), ACCEPT_NOTHING)).plan;
+    return (await planAccount(run, await observe(run, { writes: false }))).plan;
   } catch (error) {
     const { name: account } = request.settings;
     return { schemaVersion: 1, account, status: 'failed', error: describeFailure(error) };

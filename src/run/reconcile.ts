@@ -16,8 +16,6 @@ import { type Observation, observe, refuseForeignEntries } from './observe.ts';
 import { settleEarlierOperations } from './doubtful-operations.ts';
 import { planAccount, planAgreed, type Planned } from './plan-account.ts';
 import {
-  ACCEPT_NOTHING,
-  type Acceptance,
   type AccountRequest,
   type ApplyDeps,
   type DryRunDeps,
@@ -28,6 +26,8 @@ import {
 } from './request.ts';
 import { endRun, failRun, LOCK_LOST, NO_TRAFFIC, type RunResult } from './run-result.ts';
 
+/** What the approval of a plan accepts. */
+const LISTS_ACCEPTED = ['suspicious_list'] as const;
 const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {
   code: 'plan_stale',
@@ -36,27 +36,22 @@ const PLAN_STALE = {
 };
 /**
  * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
- * `accept` is what the apply accepts that this run is a preview of. Throws StoreError `lock_lost` when another
- * daemon leads.
+ * Throws StoreError `lock_lost` when another daemon leads.
  */
-export async function dryRun(
-  request: AccountRequest,
-  deps: DryRunDeps,
-  accept: Acceptance = ACCEPT_NOTHING,
-): Promise<RunResult> {
+export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise<RunResult> {
   const run = await beginRun({ runId: deps.newRunId(), request, deps }, 'plan');
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(request.settings, request.signals);
     const observation = await observe({ ...run, reader }, { writes: false });
     const { state } = observation;
-    let planned = await planAccount(run, observation, accept);
+    let planned = await planAccount(run, observation);
     // Only the daemon's own dry run takes or ends an approval; a dry run of a command leaves it unchanged.
     const isPreview = request.trigger === 'cli';
     const approval =
       isPreview || planned.areListsGood ? FREE : await takeApproval({ ...run, state }, planned, 'plan');
     const isAccepted = approval.verdict === 'approved';
-    if (isAccepted) planned = await planAccount(run, observation, { ...accept, shrink: true });
+    if (isAccepted) planned = await planAccount(run, observation, LISTS_ACCEPTED);
     const { plan } = planned;
     // The operator may still reject the lists of a preview that shrank; those of an approved plan were accepted.
     const good = plan.status !== 'blocked' && (isAccepted || observation.isGood);
@@ -144,7 +139,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     const approval =
       options.approvals === true ? await takeApproval({ ...run, state }, planned, options.mode) : FREE;
     if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
-      planned = await planAccount(run, observation, { ...options.accept, shrink: true });
+      planned = await planAccount(run, observation, LISTS_ACCEPTED);
     } else if (approval.verdict === 'approved' && planned.plan.operations.length === 0) {
       // The operator accepted that assignments vanished; the next run decides about the deletes.
       planned = { ...planned, areListsGood: true };

@@ -25,8 +25,8 @@ export interface AccountRequest {
   /** The next tick of the schedule after the run. */
   readonly nextTickMs?: number | null;
   readonly signals: RunSignals;
-  /** Whether the run writes although all accounts are paused. */
-  readonly duringPause?: boolean;
+  /** What the operator overrides for this run; left out: nothing. */
+  readonly accept?: Acceptance;
   /** Learns what the run does, for people who wait for it. */
   readonly progress?: ProgressObserver;
 }
@@ -48,15 +48,12 @@ export interface JournaledRun<Deps extends DryRunDeps = ApplyDeps> extends Run<D
   readonly begun: NewRun;
 }
 
-/** The guards that an operator overrides for this run. */
-export interface Acceptance {
-  readonly shrink: boolean;
-  readonly olderSource: boolean;
-  /** Deletes are allowed although the store contains no earlier lists of the account. */
-  readonly noHistory: boolean;
-}
+/** The guards that `--accept` overrides. */
+export const GUARDS = ['no_evidence', 'suspicious_list', 'source', 'pause', 'retry_after'] as const;
+export type Guard = (typeof GUARDS)[number];
+export type Acceptance = ReadonlySet<Guard>;
 
-export const ACCEPT_NOTHING: Acceptance = { shrink: false, olderSource: false, noHistory: false };
+export const ACCEPT_NOTHING: Acceptance = new Set();
 
 /** What planning needs from the journal. */
 export type PlanningJournal = Pick<
@@ -99,7 +96,6 @@ export interface ApplyDeps extends DryRunDeps {
 
 export interface ReconcileOptions {
   readonly mode: RunMode;
-  readonly accept: Acceptance;
   readonly agreed?: AgreedPlan | undefined;
   /** For the daemon: a plan that needs an approval waits for it, and is applied in the run after it was given. */
   readonly approvals?: boolean;

@@ -188,7 +188,7 @@ const STOPPED = 'not sent: the run was interrupted';
 const OUTDATED = 'not sent: the data that this change is based on is outdated';
 
 function throttled(untilMs: number): ServiceError {
-  const message = `${throttledMessage(untilMs)}; nothing was sent (use --ignore-retry-after to override)`;
+  const message = `${throttledMessage(untilMs)}; nothing was sent (use --accept retry_after to override)`;
   return new ServiceError('throttled', message, { retryAfterMs: untilMs - Date.now() });
 }
 

@@ -130,7 +130,7 @@ test('without a terminal and without --yes apply does not refuse when nothing is
   expect([(await s.run(['apply'])).status, s.writes()]).toEqual([0, []]);
 });
 
-test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink allows', async () => {
+test.skipIf(!hasTerminal)('apply asks about the deletes that --accept suspicious_list allows', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `Skill ${i}`);
   const s = await scene({
     skills: names,
@@ -140,12 +140,12 @@ test.skipIf(!hasTerminal)('apply asks about the deletes that --accept-shrink all
   for (const name of names.slice(5)) s.sandbox.removeEntry('acme', s.idOf(name));
   s.configure('skills: [Skill 0]\npolicy: { maxDeletes: 100, maxDeletePercent: 100 }');
   s.sandbox.clearRequests();
-  const refused = await ask(s, ['--accept-shrink'], { answer: 'no' });
+  const refused = await ask(s, ['--accept', 'suspicious_list'], { answer: 'no' });
   expect([refused.status, s.writes()]).toEqual([2, []]);
   expect(refused.output).toContain('Apply to acme: 0 to create, 4 to delete');
   // The answer “no” accepted nothing: the lists are still suspicious.
   expect((await s.plan()).plan.status).toBe('blocked');
-  const agreed = await ask(s, ['--accept-shrink'], { answer: 'yes' });
+  const agreed = await ask(s, ['--accept', 'suspicious_list'], { answer: 'yes' });
   expect([agreed.status, s.names().skills]).toEqual([0, ['Skill 0']]);
 });
 

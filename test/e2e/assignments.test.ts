@@ -64,17 +64,17 @@ test.each([
     expect(holds(plan)['Old']).toContain('no_people');
     expect(codes(plan)).toContain('unknown_holders');
   }
-  await s.apply('--accept-shrink');
+  await s.apply('--accept', 'suspicious_list');
   // Those who lack the field count as having the entry for another day.
   s.execute(MISSING_SINCE, Date.parse('2026-01-01'));
-  await s.apply('--accept-shrink');
+  await s.apply('--accept', 'suspicious_list');
   expect(s.writes()).toEqual(['DELETE Old']);
 });
 
 test('deletes are held on a new store while everybody lacks the field that shows who has what', async () => {
   const s = await scene({ skills: ['Old', 'Kept'], file: 'skills: [Kept]', isFresh: true });
   peopleListed(s, [{ _id: 'ann', roleId: null }]);
-  for (const args of [['--accept-no-history'], []]) {
+  for (const args of [['--accept', 'no_evidence'], []]) {
     const { run, plan } = await s.apply(...args);
     expect([run.status, holds(plan), s.writes()]).toEqual(['held', { Old: ['no_people'] }, []]);
   }

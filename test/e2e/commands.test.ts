@@ -225,7 +225,7 @@ test('apply prints one HTML document: of the runs, or of the plans that nobody c
   const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
   const refused = await s.run(['apply', '--format', 'html']);
   expect(refused.status).toBe(64);
-  const applied = await s.run(['apply', '--yes', '--accept-no-history', '--format', 'html']);
+  const applied = await s.run(['apply', '--yes', '--accept', 'no_evidence', '--format', 'html']);
   expect([applied.status, s.names().skills]).toEqual([0, ['New']]);
   for (const { stdout } of [refused, applied]) {
     expect(stdout.match(/<!doctype html>/g)).toHaveLength(1);

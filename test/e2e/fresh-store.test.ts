@@ -36,12 +36,12 @@ test('a first apply holds deletes and creates what is missing; the next one dele
   expect(codes(second.plan)).not.toContain('no_history');
 });
 
-test('a dry run on the same store or --accept-no-history allows a first apply to delete', async () => {
+test('a dry run on the same store or --accept no_evidence allows a first apply to delete', async () => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
   expect(holds((await s.plan()).plan)).toEqual({ Perl: ['no_history'] });
   expect(changesOf((await s.plan()).plan)).toEqual(['delete Perl']);
   const other = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
-  const accepted = await other.apply('--accept-no-history');
+  const accepted = await other.apply('--accept', 'no_evidence');
   expect([accepted.result.status, other.writes()]).toEqual([0, ['DELETE Perl']]);
 });
 
@@ -95,7 +95,7 @@ test('a list that is empty by mistake causes at most one create in several runs'
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 0 });
 });
 
-test('on a fresh store, lists that lack entries of people block all writes; --accept-shrink allows the first create', async () => {
+test('on a fresh store, lists that lack entries of people block all writes; --accept suspicious_list allows the first create', async () => {
   const s = await scene({ ...TWO_HAVE_IT, file: 'skills: [Go, Zig]', faults: [EMPTY_SKILLS], isFresh: true });
   for (const round of [1, 2]) {
     const { result, run, plan } = await s.apply();
@@ -107,6 +107,6 @@ test('on a fresh store, lists that lack entries of people block all writes; --ac
     ]);
   }
   expect(s.writes()).toEqual([]);
-  expect((await s.apply('--accept-shrink')).run.status).toBe('blocked');
+  expect((await s.apply('--accept', 'suspicious_list')).run.status).toBe('blocked');
   expect(s.writes()).toEqual(['POST Go']);
 });

@@ -19,7 +19,7 @@ async function inGit(
   return { s, folder, first: commitAll(folder, 'first') };
 }
 
-test('deletes from a checkout older than the last applied one are held until --accept-older-source, and creates run', async () => {
+test('deletes from a checkout older than the last applied one are held until --accept source, and creates run', async () => {
   const { s, folder, first } = await inGit('skills: [Kept, Dropped]', ['Kept']);
   expect((await s.apply()).run).toMatchObject({ status: 'converged', configCommit: first });
   s.configure('skills: [Kept, Newer]');
@@ -32,15 +32,15 @@ test('deletes from a checkout older than the last applied one are held until --a
   expect(late.result.status).toBe(3);
   expect(late.run).toMatchObject({ status: 'held', created: 1, deleted: 0 });
   expect(holds(late.plan)).toEqual({ Newer: ['source'] });
-  expect(late.plan.held[0]?.release).toContain('--accept-older-source');
+  expect(late.plan.held[0]?.release).toContain('--accept source');
   expect(s.names().skills).toEqual(['Dropped', 'Kept', 'Newer']);
 
-  const accepted = await s.apply('--accept-older-source');
+  const accepted = await s.apply('--accept', 'source');
   expect(accepted.run).toMatchObject({ status: 'converged', deleted: 1 });
   expect(s.names().skills).toEqual(['Dropped', 'Kept']);
 });
 
-test('a list that lost more than a quarter of its entries blocks the run until --accept-shrink', async () => {
+test('a list that lost more than a quarter of its entries blocks the run until --accept suspicious_list', async () => {
   const skills = names(12);
   const s = await scene({ skills, file: `skills: [${skills.join(', ')}, New]` });
   await s.apply();
@@ -60,7 +60,7 @@ test('a list that lost more than a quarter of its entries blocks the run until -
   expect((await s.plan('--detailed-exitcode')).result.status).toBe(3);
   expect((await s.plan()).result.status).toBe(0);
 
-  const accepted = await s.apply('--accept-shrink');
+  const accepted = await s.apply('--accept', 'suspicious_list');
   expect(accepted.result.status).toBe(0);
   expect(accepted.run).toMatchObject({ status: 'converged', created: 10 });
   expect(s.names().skills).toEqual([...skills, 'New'].toSorted());

@@ -92,7 +92,7 @@ test('tokens that were swapped are refused by every command, also when no list c
   for (const command of [
     ['plan', 'other'],
     ['plan', 'acme'],
-    ['apply', '--yes', '--all', '--accept-no-history'],
+    ['apply', '--yes', '--all', '--accept', 'no_evidence'],
     ['doctor'],
     ['dump', 'acme'],
   ]) {

@@ -106,9 +106,12 @@ test.each(TABLE)('%s is reported with what was not done and what to do', async (
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', api: API, ...given.options });
   await given.given?.(s);
   const { env = {} } = given;
-  const { status, stdout, stderr } = await s.run(given.args ?? ['apply', '--yes', '--accept-no-history'], {
-    env,
-  });
+  const { status, stdout, stderr } = await s.run(
+    given.args ?? ['apply', '--yes', '--accept', 'no_evidence'],
+    {
+      env,
+    },
+  );
   // Reports are wrapped, so line breaks do not count.
   const output = `${stdout}\n${stderr}`
     .replaceAll(/\s*\n\s+/g, ' ')

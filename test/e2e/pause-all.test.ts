@@ -52,7 +52,7 @@ describe('an apply of 200 creates', () => {
 describe('during a pause of all accounts', () => {
   const file = 'skills: [Go, Zig]';
 
-  test('apply shows the plan and refuses it, whatever its options are, and writes with --during-pause', async () => {
+  test('apply shows the plan and refuses it, whatever its options are, and writes with --accept pause', async () => {
     const s = await scene({ skills: ['Go'], file });
     await s.run(['plan', '--save', 'plan.json']);
     expect(await pauseAll(s, '--for', '2h')).toMatch(
@@ -68,12 +68,12 @@ describe('during a pause of all accounts', () => {
       const { status, stdout, stderr } = await s.run(['apply', ...args]);
       expect([args, status]).toEqual([args, 3]);
       expect(stdout).toMatch(/^All accounts are paused since [^]*\+ skill {2}Zig/u);
-      expect(stderr).toMatch(/“migration of the region”\. Run .*--during-pause.*Nothing was written\.$/mu);
+      expect(stderr).toMatch(/“migration of the region”\. Run .*--accept pause.*Nothing was written\.$/mu);
     }
     const json = await s.run(['apply', '--yes', '--format', 'json']);
     expect([json.status, arrayOf<RunJson>(json)]).toMatchObject([3, [{ status: 'planned' }]]);
     expect(s.writes()).toEqual([]);
-    const repaired = await s.run(['apply', '--yes', '--during-pause']);
+    const repaired = await s.run(['apply', '--yes', '--accept', 'pause']);
     expect([repaired.status, s.writes()]).toEqual([0, ['POST Zig']]);
     expect(repaired.stdout).toContain('All accounts are paused since');
   });
@@ -105,7 +105,7 @@ describe('during a pause of all accounts', () => {
     expect([status, s.writes()]).toEqual([3, ['POST Zig']]);
     expect(stdout).toContain('The deletes of all accounts are paused since');
     expect(stdout).toContain('planned (paused)');
-    expect((await s.run(['apply', '--yes', '--during-pause'])).status).toBe(0);
+    expect((await s.run(['apply', '--yes', '--accept', 'pause'])).status).toBe(0);
     expect(s.writes()).toEqual(['POST Zig', 'DELETE Perl']);
   });
 

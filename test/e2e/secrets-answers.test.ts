@@ -31,7 +31,7 @@ test('no secret that a service quotes is printed, stored or sent', async () => {
   for (const { name } of answers) {
     w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
   }
-  const applied = await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']);
+  const applied = await w.run(['apply', '--yes', '--all', '--accept', 'no_evidence', '--format', 'json']);
   expect(arrayOf(applied)).toHaveLength(answers.length);
   // The service gave every answer, and received the token that it quotes.
   expect(answers.filter(({ name }) => !parrot.usedManners().has(name)).map(({ name }) => name)).toEqual([]);

@@ -45,7 +45,9 @@ costly('no request with a secret follows a redirect or another address in a resp
   for (const name of Object.keys(manners))
     w.account(name, `${parrot.url}/${name}`, 'skills: [Go, Perl, New]\nroles: [Dev]');
 
-  const runs = arrayOf(await w.run(['apply', '--yes', '--all', '--accept-no-history', '--format', 'json']));
+  const runs = arrayOf(
+    await w.run(['apply', '--yes', '--all', '--accept', 'no_evidence', '--format', 'json']),
+  );
   expect(runs).toHaveLength(Object.keys(manners).length);
   expect([...parrot.usedManners()].toSorted()).toEqual(Object.keys(manners).toSorted());
   const { stderr } = await w.run(['plan', '--server', `${parrot.url}/skill-301-port/api/public/v1/skill?`], {

@@ -54,9 +54,9 @@ test('the report of a run whose lists show no people names those who had the ent
     },
   ]);
   s.execute(MISSING_SINCE, Date.parse('2026-01-01'));
-  await s.run(['apply', '--yes', '--accept-shrink']);
+  await s.run(['apply', '--yes', '--accept', 'suspicious_list']);
   s.execute(MISSING_SINCE, Date.parse('2026-01-01'));
-  const applied = await s.run(['apply', '--yes', '--accept-shrink']);
+  const applied = await s.run(['apply', '--yes', '--accept', 'suspicious_list']);
   expect(s.writes()).toEqual(['DELETE Old']);
   expect(plain(applied.stdout)).toMatch(
     /Who lost an entry is not known: its lists do not show who has what; ada had it until /u,

@@ -138,7 +138,7 @@ type Duration = keyof typeof DURATIONS;
 interface Cell {
   readonly way: Way;
   readonly size: SizeName;
-  /** Whether the store knows the account from two runs, or this is the first one, with `--accept-no-history`. */
+  /** Whether the store knows the account from two runs, or this is the first one, with `--accept no_evidence`. */
   readonly store: 'history' | 'fresh';
   readonly duration: Duration;
 }
@@ -287,7 +287,7 @@ async function tryCell(lane: Lane, cell: Cell): Promise<Outcome> {
   const desired = desiredOf(catalogOf(SIZES[cell.size]));
   writeAccount(workspace, service.url, linesOf(desired.skills, desired.roles), { api: API });
   const { readings, runs: wrongRuns, hours, after } = DURATIONS[cell.duration];
-  const accept = cell.store === 'fresh' ? ['--accept-no-history'] : [];
+  const accept = cell.store === 'fresh' ? ['--accept', 'no_evidence'] : [];
   const differences = () => {
     const { skill, role } = service.truth();
     const real = [...skill, ...role].map(({ name }) => name);

@@ -9,7 +9,7 @@ import type { AccountSettings } from '../../src/core/settings.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { settingsDigest } from '../../src/run/changes-during-run.ts';
 import { reconcile } from '../../src/run/reconcile.ts';
-import { ACCEPT_NOTHING, type ApplyDeps } from '../../src/run/request.ts';
+import type { ApplyDeps } from '../../src/run/request.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createConnections } from '../../src/service/connections.ts';
 import { UNLIMITED, wanted } from '../unit/core/builders.ts';
@@ -180,11 +180,12 @@ async function play({ modes, steps }: Script): Promise<void> {
         },
         configured: new Set(NAMES),
         trigger: 'schedule',
+        accept: new Set(['no_evidence'] as const),
         epoch,
         signals: { stop: new AbortController().signal, kill: new AbortController().signal },
       },
       deps,
-      { mode: modes[of], approvals: true, accept: { ...ACCEPT_NOTHING, noHistory: true }, lockTimeoutMs: 0 },
+      { mode: modes[of], approvals: true, lockTimeoutMs: 0 },
     );
     if ('heldBy' in result) throw new Error(`the lock is held by ${result.heldBy}`);
     const { plan, operations } = result.ended;

@@ -44,7 +44,7 @@ export interface HookOptions extends RunOptions {
   readonly aheadMs?: number;
 }
 
-export const APPLY = ['apply', '--yes', '--accept-no-history', '--format', 'json'];
+export const APPLY = ['apply', '--yes', '--accept', 'no_evidence', '--format', 'json'];
 
 const TOKEN = 'token-of-acme';
 const HOOK = pathToFileURL(fileURLToPath(new URL('kill-hook.mjs', import.meta.url))).href;

@@ -151,7 +151,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
       return { result, plan: only<Plan>(result) };
     },
     async apply(...args) {
-      const accept = options.isFresh === true ? [] : ['--accept-no-history'];
+      const accept = options.isFresh === true ? [] : ['--accept', 'no_evidence'];
       const result = await run(['apply', '--yes', '--format', 'json', ...accept, ...args]);
       hasLists = true;
       const report = only<RunJson>(result);

@@ -167,12 +167,15 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
         commit: null,
         configured: new Set([ACCOUNT]),
         trigger: mode === 'approve' ? 'schedule' : 'cli',
+        accept: new Set([
+          ...(acceptShrink ? (['suspicious_list'] as const) : []),
+          ...(acceptNoHistory ? (['no_evidence'] as const) : []),
+        ]),
         signals: locks.signals({ stop, kill: new AbortController().signal }),
       };
       if (mode === 'plan') return dryRun(request, deps);
       return reconcile(request, deps, {
         mode,
-        accept: { shrink: acceptShrink, olderSource: false, noHistory: acceptNoHistory },
         approvals: mode === 'approve',
         lockTimeoutMs: 0,
         ...(onPlan === undefined ? {} : { onPlan }),

@@ -151,7 +151,7 @@ describe('the explanation of a held change names', () => {
       {
         of: { skills: ['Kept'], observed: old, input: { source: 'unknown' } },
         reason: ['rolecall cannot check that this is not an older checkout'],
-        release: ['make git work', 'run `apply --accept-older-source`'],
+        release: ['make git work', 'run `apply --accept source`'],
         not: ['is older than', 'update the checkout'],
       },
     ],
@@ -304,7 +304,7 @@ describe('the explanation of a held delete is exactly', () => {
       { ...kept, input: { source: 'older' } },
       {
         reason: 'the configuration is older than the one last applied to this account',
-        release: 'update the checkout, or run `apply --accept-older-source`',
+        release: 'update the checkout, or run `apply --accept source`',
       },
     ],
     [
@@ -312,7 +312,8 @@ describe('the explanation of a held delete is exactly', () => {
       { ...kept, history: { hasSnapshot: false } },
       {
         reason: 'the store contains no earlier lists of this account to compare with',
-        release: 'review this plan, then plan or apply again with the same store, or use --accept-no-history',
+        release:
+          'review this plan, then plan or apply again with the same store, or use --accept no_evidence',
       },
     ],
     [

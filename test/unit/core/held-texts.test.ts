@@ -80,7 +80,7 @@ describe('the explanation that several held deletes share', () => {
     expect(first).toEqual(second);
     expect(first).toEqual({
       reason: 'people have it; the configuration is older than the one last applied to this account',
-      release: `all of these are needed:\n(1) ${IN_USE}\n(2) update the checkout, or run \`apply --accept-older-source\``,
+      release: `all of these are needed:\n(1) ${IN_USE}\n(2) update the checkout, or run \`apply --accept source\``,
     });
   });
 

@@ -16,7 +16,7 @@ describe('a warning about the history of an account', () => {
         plan({ skills: [], history: { hasSnapshot: false }, input: { acceptNoHistory } }).warnings[0]
           ?.message,
     );
-    expect(messages[0]).toContain('deletes are allowed by --accept-no-history');
+    expect(messages[0]).toContain('deletes are allowed by --accept no_evidence');
     expect(messages[1]).toContain('deletes are held until the next plan or run');
   });
 });

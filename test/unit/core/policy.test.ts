@@ -699,7 +699,7 @@ describe('the other guards:', () => {
 
   it('a freeze window and an accepted unknown source are named', () => {
     expect(heldAs(plan(old({ input: { frozen } })), 'Old').reason).toContain('a window');
-    expect(plan(source('unknown', true)).warnings[0]?.message).toContain('allowed by --accept-older-source');
+    expect(plan(source('unknown', true)).warnings[0]?.message).toContain('allowed by --accept source');
   });
 });
 

@@ -208,7 +208,7 @@ describe('plans as text', () => {
     ]);
     expect(lines.filter((line) => line.includes(message))).toHaveLength(1);
     expect(lines.slice(-3, -1)).toEqual([
-      '  Next: rolecall apply acme-eu --accept-shrink',
+      '  Next: rolecall apply acme-eu --accept suspicious_list',
       '          accepts the lists, if the token is that of this account and the lists are correct',
     ]);
     expect(renderPlans([plan], TEXT)).not.toContain('To create');

@@ -43,9 +43,9 @@ describe('the next command of a run', () => {
     const planned = renderRun(report({ status: 'planned', mode: 'plan', planDigest: 'sha256:ab' }), TEXT);
     expect(planned).toContain('Next: rolecall apply acme-eu');
     const shrunk = renderRun(report({ status: 'blocked', errorCode: 'suspicious_list', error: 'x' }), TEXT);
-    expect(shrunk).toContain('rolecall apply acme-eu --accept-shrink');
+    expect(shrunk).toContain('rolecall apply acme-eu --accept suspicious_list');
     const other = renderRun(report({ status: 'blocked', errorCode: 'freeze', error: 'x' }), TEXT);
-    expect(other).not.toContain('--accept-shrink');
+    expect(other).not.toContain('--accept suspicious_list');
     const failed = renderRunReports([report({ status: 'failed', errorCode: 'unauthorized' })], TEXT);
     expect(failed).toContain(`rolecall show ${makeRun().id}\n`);
   });

@@ -3,7 +3,6 @@ import { settingsDigest } from '../../../src/run/changes-during-run.ts';
 import type { ReconcileResult, LockOptions } from '../../../src/run/reconcile.ts';
 import { dryRun, reconcile } from '../../../src/run/reconcile.ts';
 import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/run/request.ts';
-import { ACCEPT_NOTHING } from '../../../src/run/request.ts';
 import type { ObservedCatalog, Warning } from '../../../src/core/catalog.ts';
 import type { LockAttempt } from '../../../src/core/ports/locks.ts';
 import type { ApprovalTaking } from '../../../src/core/operator.ts';
@@ -149,7 +148,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
       loadCron: async () => () => false,
     },
     apply: (request, options = {}) =>
-      reconcile(request, run.deps, { mode: 'apply', accept: ACCEPT_NOTHING, lockTimeoutMs: 0, ...options }),
+      reconcile(request, run.deps, { mode: 'apply', lockTimeoutMs: 0, ...options }),
     plan: (request) => dryRun(request, run.deps),
   };
   return run;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../src/run/observe.ts';
 import type { SourceAge } from '../../../src/core/plan.ts';
 import { planAccount } from '../../../src/run/plan-account.ts';
-import type { PlanningDeps } from '../../../src/run/request.ts';
+import type { Guard, PlanningDeps } from '../../../src/run/request.ts';
 import type { DesiredCatalog } from '../../../src/core/catalog.ts';
 import type { AccountHistory } from '../../../src/core/history.ts';
 import type { AccountState, Journal } from '../../../src/core/ports/journal.ts';
@@ -24,7 +24,7 @@ interface Setting {
   readonly isDaemon?: boolean;
   readonly lastApplied?: AccountState['lastAppliedCommit'];
   readonly relation?: CommitRelation;
-  readonly accept?: { shrink?: boolean; olderSource?: boolean };
+  readonly accept?: readonly Guard[];
   readonly frozen?: boolean;
 }
 
@@ -85,8 +85,7 @@ async function planned(of: Setting = {}) {
     takenAtMs: clock.nowMs(),
     ...of.observation,
   };
-  const accept = { shrink: false, olderSource: false, noHistory: false, ...of.accept };
-  return { ...(await planAccount({ request, deps }, observation, accept)), compared, clock };
+  return { ...(await planAccount({ request, deps }, observation, of.accept)), compared, clock };
 }
 
 type Planning = Awaited<ReturnType<typeof planned>>;
@@ -168,13 +167,13 @@ describe('the source', () => {
       commit: 'a',
       lastApplied: last,
       relation: 'ancestor',
-      accept: { olderSource: true },
+      accept: ['source'],
     });
     expect([rules(made), codes(made), made.sourceAccepted]).toEqual([[], ['older_source'], true]);
   });
 
   it('that is unknown now and was known is accepted on request', async () => {
-    const made = await planned({ lastApplied: last, accept: { olderSource: true } });
+    const made = await planned({ lastApplied: last, accept: ['source'] });
     expect([rules(made), codes(made), made.sourceAccepted]).toEqual([[], ['unknown_source'], true]);
   });
 });

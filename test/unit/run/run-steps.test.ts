@@ -343,9 +343,7 @@ describe('an applied run', () => {
   ])('remembers an older commit only when it was accepted: %s', async (olderSource, count) => {
     const lastApplied = { sha: 'b', committedAt: '2026-03-11T12:00:00Z' };
     const run = bareRun({}, { lastApplied, relation: 'ancestor' });
-    await run.apply(request({ commit: COMMIT }), {
-      accept: { shrink: false, olderSource, noHistory: false },
-    });
+    await run.apply({ ...request({ commit: COMMIT }), accept: new Set(olderSource ? ['source'] : []) });
     expect(run.recorded.applied).toHaveLength(count);
   });
 
@@ -360,7 +358,10 @@ describe('an applied run', () => {
   ])('%s when its own commit is unknown', async (_, olderSource, remembered, sent) => {
     const lastApplied = { sha: 'b', committedAt: '2026-03-11T12:00:00Z' };
     const run = bareRun({ skill: skills('Old') }, { lastApplied });
-    await run.apply(requestFor(), { accept: { shrink: false, olderSource, noHistory: true } });
+    await run.apply({
+      ...requestFor(),
+      accept: new Set(olderSource ? ['no_evidence', 'source'] : ['no_evidence']),
+    });
     expect([run.recorded.applied, run.sent]).toEqual([remembered, sent]);
   });
 });

@@ -10,8 +10,7 @@ import { expect, onTestFinished } from 'vitest';
 import { settingsDigest } from '../../../src/run/changes-during-run.ts';
 import type { ReconcileResult } from '../../../src/run/reconcile.ts';
 import { dryRun, reconcile } from '../../../src/run/reconcile.ts';
-import type { AccountRequest, ApplyDeps, ReconcileOptions } from '../../../src/run/request.ts';
-import { ACCEPT_NOTHING } from '../../../src/run/request.ts';
+import type { AccountRequest, ApplyDeps, Guard, ReconcileOptions } from '../../../src/run/request.ts';
 import type { RunResult } from '../../../src/run/run-result.ts';
 import type { DesiredCatalog, DesiredEntry, Entry, Kind, Policy } from '../../../src/core/catalog.ts';
 import { outcomeOf } from '../../../src/core/run-outcome.ts';
@@ -42,7 +41,8 @@ export interface Wish {
   readonly stop?: AbortController;
   readonly progress?: ProgressObserver;
   readonly trigger?: AccountRequest['trigger'];
-  readonly duringPause?: boolean;
+  /** Of a run that applies. */
+  readonly accept?: readonly Guard[];
 }
 
 export interface Stage {
@@ -142,7 +142,6 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
       commit: null,
       configured: new Set([...sandbox.accounts.map((each) => each.name), name, 'copy']),
       trigger: wish.trigger ?? 'cli',
-      duringPause: wish.duringPause === true,
       signals: { stop: stop.signal, kill: new AbortController().signal },
       ...(wish.progress === undefined ? {} : { progress: wish.progress }),
     };
@@ -172,12 +171,12 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     async apply(wish) {
       const options = {
         mode: 'apply',
-        accept: { ...ACCEPT_NOTHING, noHistory: true },
         lockTimeoutMs: 0,
         ...wish.options,
       } as const;
       statements = [];
-      const result: ReconcileResult = await reconcile(requestFor(wish), depsOf(wish), options);
+      const request = { ...requestFor(wish), accept: new Set<Guard>(wish.accept ?? ['no_evidence']) };
+      const result: ReconcileResult = await reconcile(request, depsOf(wish), options);
       ofRun = [...statements];
       if ('heldBy' in result) throw new Error(`the lock is held by ${result.heldBy}`);
       await expectJournaled(result);
