@@ -273,16 +273,21 @@ async function recordPlan(
 /** Adopts the entries that the file names, uses up the approvals of the plan's deletes, and records the commit as the last applied one. */
 async function recordApplied(
   { runId, request: { commit, settings }, deps, lease }: LockedRun,
-  { observed, remoteAccountId }: Observation,
-  { plan, sourceAccepted, named }: Planned,
+  { observed, remoteAccountId, state }: Observation,
+  { plan, sourceAccepted, named, history: { owned, knownNames } }: Planned,
 ): Promise<SentCommit> {
   // Without a commit, an accepted run clears the recorded one: the next runs must not be held for ever.
   const applied = commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt };
+  const isSame = !sourceAccepted || applied?.sha === state.lastAppliedCommit?.sha;
+  const unowned = named(observed).filter((key) => !owned.has(key) || !knownNames.has(key));
+  const released = releasedBy(settings.desired, plan);
+  // Nothing is to be written, and nothing will be sent.
+  if (isSame && unowned.length + released.length + plan.operations.length === 0) return 'committed';
   return await deps.journal.rememberApplied(lease, {
     runId,
     remoteAccountId,
-    named: named(observed),
-    released: releasedBy(settings.desired, plan),
+    named: unowned,
+    released,
     commit: sourceAccepted ? applied : 'unchanged',
   });
 }
