@@ -97,10 +97,13 @@ function nextRunOf({ configured, record }: KnownAccount, nowMs: number): Account
   const { schedule, timezone } = settings;
   const nextMs = nextTickMs(schedule, timezone);
   if (nextMs === null) return null;
-  // The tick after the last run of a daemon, and one interval more. A long run is late, not missing.
-  const dueMs = record?.lastRun?.finishedAt === null ? nowMs : (record?.nextTickMs ?? nowMs);
-  const [intervalMs = 0] = dueMs < nowMs ? gapsMs(schedule, timezone) : [];
-  return { at: iso(nextMs), overdueSince: dueMs + intervalMs < nowMs ? iso(dueMs) : null };
+  // One interval after the latest tick it is due, and one more later overdue. A long run is late, not missing.
+  const isRunning = record?.lastRun?.finishedAt === null;
+  const intervalMs = Math.max(0, ...gapsMs(schedule, timezone));
+  const nextTick = record?.tickedMs == null ? null : record.tickedMs + intervalMs;
+  const dueMs = isRunning ? null : (record?.dueMs ?? nextTick);
+  const isOverdue = dueMs !== null && dueMs + intervalMs < nowMs;
+  return { at: iso(record?.dueMs ?? nextMs), overdueSince: isOverdue ? iso(dueMs) : null };
 }
 
 function iso(ms: number): string {

@@ -114,7 +114,7 @@ async function copyStore(from: string, address: string, schema: string): Promise
     copy(from, location, (done, total) => observe({ type: 'step', text, done, total })),
   );
   if (copied.isInUse) {
-    const runs = copied.locks === 0 ? '' : ` (${count(copied.locks, 'run')} held an account)`;
+    const runs = copied.leases === 0 ? '' : ` (${count(copied.leases, 'run')} held an account)`;
     showWarnings([
       `other processes may use ${from}${runs}, and what they write from now on is not in the copy; before you use it, stop them and copy again to another schema`,
     ]);

@@ -20,7 +20,6 @@ import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
 import { createReadiness } from '../daemon/readiness.ts';
 import { createStoreHealth } from '../daemon/store-health.ts';
-import { type ClockWatch, createClockWatch } from '../daemon/clock-watch.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
@@ -95,19 +94,11 @@ async function run(own: Process): Promise<void> {
     onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
   });
   closers.push(() => health.stop());
-  const clockWatch = createClockWatch({
-    clock: systemClock,
-    log,
-    onDifference(aheadMs, storeMs) {
-      session.setStoreClock(storeMs);
-      metrics.storeClock(aheadMs / 1000);
-    },
-  });
   const { commitsAt } = await linksOf(source.service);
-  const daemon = openDaemon(own, source, registry, { session, clockWatch, commitsAt });
+  const daemon = openDaemon(own, source, registry, { session, commitsAt });
   health.start();
   const readiness = createReadiness({
-    problems: () => [...daemon.problems(), ...clockWatch.problems()],
+    problems: () => daemon.problems(),
     store: health,
     signals,
     clock: systemClock,
@@ -134,7 +125,7 @@ async function run(own: Process): Promise<void> {
   log.info({ event: 'listening', url: http.url, writing }, 'rolecall listens');
 
   // Nothing is written before the daemon can be watched over HTTP.
-  if (!signals.stop.aborted) await daemon.start();
+  if (!signals.stop.aborted) daemon.start();
   own.onListening(http.url);
   watchFiles(own, source, registry);
   signals.onHangup(async () => {
@@ -149,8 +140,10 @@ async function run(own: Process): Promise<void> {
       if (problem !== null) log.warn({ event: 'config_unsettled' }, problem);
     }),
     repeat(PRUNE_MS, async () => {
-      if (session.lock.isLeading())
-        await pruneStore(() => session.prune(registry.service().retentionMs), log);
+      const isFirst = () => session.store.settings.claimTime('pruned_at', PRUNE_MS / 2, systemClock.nowMs());
+      await pruneStore(async () => {
+        if (await isFirst()) await session.prune(registry.service().retentionMs);
+      }, log);
     }),
   );
 
@@ -179,7 +172,7 @@ function openDaemon(
   { version, signals, log, metrics }: Process,
   { configuration, service, git }: Source,
   registry: AccountRegistry,
-  { session, clockWatch, commitsAt }: Pick<Links, 'commitsAt'> & { session: Session; clockWatch: ClockWatch },
+  { session, commitsAt }: Pick<Links, 'commitsAt'> & { session: Session },
 ) {
   const { applying, store } = session;
   const { reader, operator, outbox } = store;
@@ -192,8 +185,8 @@ function openDaemon(
     clock,
     log,
     resolveSecret,
-    isLeading: () => session.lock.isLeading(),
     fleet: () => daemon.fleet(),
+    compareCommits: (a, b) => configuration.compareCommits(a, b),
     onResult({ format, result }) {
       if (result !== 'retry') metrics.notification(format, result);
     },
@@ -222,10 +215,10 @@ function openDaemon(
           return { accounts: (await configuration.read()).accounts, api: service.api };
         },
       }),
-    lock: session.lock,
-    clock: systemClock,
-    compareCommits: (a, b) => configuration.compareCommits(a, b),
-    onStoreClock: (storeMs, tookMs) => clockWatch.read(storeMs, tookMs),
+    due: store.due,
+    locks: session.lock,
+    clock,
+    onStoreClock: session.setStoreClock,
   });
   return daemon;
 }

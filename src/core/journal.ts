@@ -25,8 +25,18 @@ export const OPERATION_STATUSES = [
 ] as const;
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 
-/** What started a run. */
-export const TRIGGERS = ['cli', 'schedule', 'start', 'catch_up', 'manual', 'approval'] as const;
+/** What started a run: a command, or why its account was due. */
+export const TRIGGERS = [
+  'cli',
+  'schedule',
+  'start',
+  'catch_up',
+  'change',
+  'resume',
+  'doubt',
+  'manual',
+  'approval',
+] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**

@@ -8,7 +8,7 @@ import type {
   ConfiguredAccount,
   ServiceSettings,
 } from '../core/settings.ts';
-import type { Schedule } from './scheduler.ts';
+import type { Schedule } from './ticks.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -172,11 +172,11 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
 }
 
 /** When an account whose file was never valid runs: its failed runs report the errors. */
-const DEFAULT_SCHEDULE = { schedule: '*/15 * * * *', timezone: 'Etc/UTC', jitterMs: 30_000 };
+const DEFAULT_SCHEDULE = { schedule: '*/15 * * * *', timezone: 'Etc/UTC' };
 
 function toSchedule({ name, settings }: RegisteredAccount): Schedule {
-  const { schedule, timezone, jitterMs } = settings ?? DEFAULT_SCHEDULE;
-  return { name, schedule, timezone, jitterMs };
+  const { schedule, timezone } = settings ?? DEFAULT_SCHEDULE;
+  return { name, schedule, timezone };
 }
 
 /** Settings that connections, files and sockets were opened with. */

@@ -1,23 +1,22 @@
 // Runs one account: reads its current configuration, runs what its mode allows, and reports the end of the run to the metrics,
 // the log and the notifications.
-import { dryRun, reconcile } from '../run/reconcile.ts';
+import { dryRun, reconcileLeased } from '../run/reconcile.ts';
 import type { AccountRequest, ApplyDeps } from '../run/request.ts';
 import { describeFailure, journalBrokenAccount, type RunResult } from '../run/run-result.ts';
 import { StoreError } from '../core/errors.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
+import type { DueReason } from '../core/ports/locks.ts';
 import { globMatcher } from '../core/names.ts';
 import type { Plan } from '../core/plan.ts';
 import { outcomeOf, type RunOutcome } from '../core/run-outcome.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
 import type { AccountRegistry } from './account-registry.ts';
-import type { DueRun } from './term.ts';
-import type { Leadership } from './leadership.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import type { DueRun } from './run-loop.ts';
 
 export interface AccountRunsOptions {
   readonly registry: AccountRegistry;
-  readonly leadership: Pick<Leadership, 'mayRun'>;
   readonly deps: ApplyDeps;
   /** The settings that the connections were opened with. */
   readonly api: ApiSettings;
@@ -30,8 +29,8 @@ export interface AccountRunsOptions {
 }
 
 export interface AccountRuns {
-  /** Runs the account. A failure is journaled or logged, never thrown. */
-  run(due: DueRun): Promise<void>;
+  /** Runs the account. A failure is journaled or logged, never thrown. Resolves with the reason if it is due again at once. */
+  run(due: DueRun): Promise<DueReason | null>;
   /** Why runs cannot be journaled; null while they can. */
   problem(): string | null;
 }
@@ -58,31 +57,33 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     }
   });
 
-  async function run(due: DueRun): Promise<void> {
-    const { account: name, trigger } = due;
+  async function run(due: DueRun): Promise<DueReason | null> {
+    const { account: name, trigger, by } = due;
     const startedAt = performance.now();
     try {
       await registry.refresh(name, isByOperator(trigger) ? MOST_CHANGING_MS : 0);
       const result = await runCurrent(due);
       unjournaled.delete(name);
       if (unjournaled.size === 0) problem = null;
-      if (result !== null) await reportEnd(result, (performance.now() - startedAt) / 1000);
-      if (result?.isDoubtful === true) due.again();
+      if (result === null) return null;
+      await reportEnd(result, (performance.now() - startedAt) / 1000);
+      if (result.status === 'interrupted') return { trigger, by };
+      return result.isDoubtful ? { trigger: 'doubt', by: null } : null;
     } catch (error) {
-      // Another process leads now, and makes the run.
-      if (error instanceof StoreError && error.code === 'lock_lost') return;
-      // The tick is not lost: it is made when the store answers, or by the next leader.
-      if (error instanceof StoreError && error.code === 'store_unavailable') return due.again();
+      // The tick is not lost: it is made when the store answers, or by another process.
+      if (error instanceof StoreError && ['lock_lost', 'store_unavailable'].includes(error.code))
+        return { trigger, by };
       // The store cannot be used, or there is a bug. The daemon logs it and continues.
       const { code, message } = describeFailure(error);
       log.error({ event: 'run_failed', account: name, trigger, code, error: message }, 'the run failed');
       metrics.runFailed(name);
       // An account that was removed meanwhile is not run again, so it could never report that the problem has gone.
-      if (registry.account(name) === undefined) return;
+      if (registry.account(name) === undefined) return null;
       // The stop may be the reason.
-      if (due.signals.stop.aborted) return;
+      if (due.signals.stop.aborted) return { trigger, by };
       unjournaled.add(name);
       problem = message;
+      return null;
     }
   }
 
@@ -114,22 +115,16 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
 
   /** Resolves with null when no run was made. */
   async function runCurrent(due: DueRun): Promise<RunResult | null> {
-    const { account: name, trigger, actor } = due;
+    const { account: name, trigger, by: actor, lease } = due;
     const account = registry.account(name);
     const commit = changesIn(await registry.commit(), account?.files);
-    if (account === undefined || !(await options.leadership.mayRun(commit))) return null;
-    const state = await deps.journal.accountState(name);
-    if (state.pause !== null && trigger !== 'manual') {
-      log.debug({ event: 'paused', account: name, trigger }, 'the account is paused');
-      // Another process, such as a command, may have paused it.
-      metrics.account(name, { isPaused: true, pending: state.pending?.digest ?? null });
-      return null;
-    }
+    if (account === undefined) return null;
+    // The lease of a process that died has been taken from it, which is all that a paused account needs.
+    if (due.isPaused && trigger !== 'manual') return null;
     const { settings, errors } = account;
     if (errors.length > 0 || settings === null) {
       const mode = settings?.mode ?? 'plan';
-      const { epoch, nextTickMs } = due;
-      const broken = { account: name, issues: errors, trigger, actor, mode, commit, epoch, nextTickMs };
+      const broken = { account: name, issues: errors, trigger, actor, mode, commit, lease };
       return await journalBrokenAccount(broken, deps);
     }
     return await runSettings(settings, due, commit);
@@ -139,43 +134,23 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     settings: AccountSettings,
     due: DueRun,
     commit: ConfigCommit | null,
-  ): Promise<RunResult | null> {
+  ): Promise<RunResult> {
+    const { lease } = due;
     const request: AccountRequest = {
       settings,
       api: options.api,
       commit,
       configured: registry.names(),
       trigger: due.trigger,
-      actor: due.actor,
-      epoch: due.epoch,
-      nextTickMs: due.nextTickMs,
+      actor: due.by,
+      lease,
       signals: due.signals,
     };
-    const result = await runMode(request);
-    if ('runId' in result) return result;
-    if (due.trigger !== 'schedule' && due.trigger !== 'catch_up') {
-      log.debug(
-        { event: 'waits_for_lock', account: settings.name, heldBy: result.heldBy },
-        'another process runs the account, so the requested run follows it',
-      );
-      due.again();
-      return null;
-    }
-    metrics.skippedTick(settings.name);
-    log.info(
-      { event: 'locked', account: settings.name, heldBy: result.heldBy },
-      'another process runs the account, so this tick is skipped',
-    );
-    return null;
-  }
-
-  async function runMode(request: AccountRequest) {
-    const { mode } = request.settings;
+    const { mode } = settings;
     if (mode === 'plan') return await dryRun(request, deps);
-    return await reconcile(request, deps, {
+    return await reconcileLeased(request, lease, deps, {
       mode,
       approvals: true,
-      lockTimeoutMs: 0,
       onPlan: (plan, runId) => logPlan(plan, runId, request.trigger),
     });
   }

@@ -14,10 +14,9 @@ import {
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { AccountRuns } from './account-run.ts';
-import type { Leadership } from './leadership.ts';
-import type { RunActivity } from './term.ts';
 import type { AccountFacts, AccountView, DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
+import type { RunLoop } from './run-loop.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface DaemonApiOptions {
@@ -25,12 +24,7 @@ export interface DaemonApiOptions {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
   readonly registry: AccountRegistry;
-  readonly leadership: Pick<Leadership, 'problem' | 'isLeading'>;
-  readonly schedule: {
-    activity(account: string): RunActivity;
-    /** The accounts that are not idle; null where another process runs them. */
-    active(): ReadonlyMap<string, 'running' | 'queued'> | null;
-  };
+  readonly loop: Pick<RunLoop, 'problem' | 'nextTickMs' | 'wake'>;
   readonly isStopped: () => boolean;
   readonly runs: Pick<AccountRuns, 'problem'>;
   readonly reader: JournalReader;
@@ -38,21 +32,19 @@ export interface DaemonApiOptions {
   readonly metrics: Metrics;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   readonly signals: Pick<RunSignals, 'stop'>;
-  /** A run was requested here, so it starts at once. */
-  readonly onRequest: () => void;
 }
 
 export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
-  const { registry, schedule, leadership, reader, operator, clock } = options;
+  const { registry, reader, operator, clock } = options;
   const startedAt = iso(clock.nowMs());
   const isStopping = (): boolean => options.signals.stop.aborted || options.isStopped();
 
   function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
-    const run = schedule.activity(account.name);
     const { settings, errors } = account;
     const { pause = null } = record?.state ?? {};
+    const nextRunMs = record?.dueMs ?? options.loop.nextTickMs(account.name);
     return {
-      ...facts(account, record, activityOf(run.activity, record?.lastRun)),
+      ...facts(account, record),
       file: relative(dirname(registry.service().file), account.file),
       issues: errors.map(formatConfigIssue),
       mode: settings?.mode ?? null,
@@ -60,7 +52,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       timezone: settings?.timezone ?? null,
       remoteAccountId: record?.state.remoteAccountId ?? settings?.accountId ?? null,
       // A tick of a paused account starts no run.
-      nextRunAt: pause !== null || run.nextRunMs === null ? null : iso(run.nextRunMs),
+      nextRunAt: pause !== null || nextRunMs === null ? null : iso(nextRunMs),
       consecutiveFailures: record?.state.consecutiveFailures ?? 0,
       lastRun: record?.lastRun ?? null,
     };
@@ -70,14 +62,13 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   function facts(
     { name, isValid, settings }: RegisteredAccount,
     record: AccountRecord | undefined,
-    activity: AccountFacts['activity'],
   ): AccountFacts {
     return {
       name,
       region: settings?.region ?? null,
       valid: isValid,
       serviceValid: registry.serviceErrors().length === 0,
-      activity,
+      activity: activityOf(record, clock.nowMs()),
       pause: pauseView(record?.state.pause ?? null),
       pending:
         record === undefined ? null : pendingView(waitingPlan({ ...record.state, lastRun: record.lastRun })),
@@ -106,7 +97,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         startedAt,
         issues: [
           ...registry.serviceErrors().map(formatConfigIssue),
-          ...[registry.sourceProblem(), leadership.problem(), options.runs.problem()].filter(
+          ...[registry.sourceProblem(), options.runs.problem(), options.loop.problem()].filter(
             (problem) => problem !== null,
           ),
         ],
@@ -124,15 +115,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     },
     async accountFacts() {
       const records = new Map((await reader.accounts()).map((record) => [record.name, record]));
-      const active = schedule.active();
-      return registry.accounts().map((each) => {
-        const record = records.get(each.name);
-        return facts(
-          each,
-          record,
-          active?.get(each.name) ?? activityOf('idle', active === null ? record?.lastRun : null),
-        );
-      });
+      return registry.accounts().map((each) => facts(each, records.get(each.name)));
     },
     async account(name) {
       const found = registry.account(name);
@@ -145,14 +128,14 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       if (registry.account(name) === undefined) return 'unknown';
       if (isStopping()) return 'stopping';
       await operator.requestSync(name, by, clock.nowMs());
-      options.onRequest();
+      options.loop.wake();
       return 'queued';
     },
     async approve(name, digest, by) {
       if (registry.account(name) === undefined) return { type: 'unknown' };
       const outcome = await operator.approve(name, digest, by, clock.nowMs());
       if (outcome.type !== 'approved') return outcome;
-      options.onRequest();
+      options.loop.wake();
       void showState(name);
       return outcome;
     },
@@ -165,6 +148,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
     async resume(name, by) {
       if (registry.account(name) === undefined) return false;
       await operator.resume(name, by, clock.nowMs());
+      options.loop.wake();
       void showState(name);
       return true;
     },
@@ -172,19 +156,17 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       if (registry.service().source === undefined) return 'no_source';
       if (isStopping()) return 'stopping';
       await operator.requestFetch(by, clock.nowMs());
-      options.onRequest();
+      options.loop.wake();
       return 'queued';
     },
     plan: (body) => options.planPosted(body),
   };
 }
 
-/** Another process may run the account. */
-function activityOf(
-  activity: AccountFacts['activity'],
-  lastRun: { readonly status: string } | null | undefined,
-): AccountFacts['activity'] {
-  return activity === 'idle' && lastRun?.status === 'running' ? 'running' : activity;
+function activityOf(record: AccountRecord | undefined, nowMs: number): AccountFacts['activity'] {
+  if (record?.lastRun?.status === 'running') return 'running';
+  const isPaused = record?.state.pause !== null;
+  return isPaused || (record.dueMs ?? Infinity) > nowMs ? 'idle' : 'queued';
 }
 
 function pauseView(pause: Pause | null): AccountView['pause'] {

@@ -34,7 +34,7 @@ export function nextTicks(cron: string, timezone: string, count: number): readon
 }
 
 /** Whether a line ticks at this moment. */
-export function ticksAt(cron: string, timezone: string, ms: number): boolean {
+function ticksAt(cron: string, timezone: string, ms: number): boolean {
   return taskOf(cron, timezone).match(new Date(ms));
 }
 
@@ -64,20 +64,27 @@ export function gapsMs(cron: string, timezone: string): number[] {
 export function cronTicked(cron: string, timezone: string, afterMs: number, upToMs: number): boolean {
   return [upToMs, upToMs - MOST_MOVED_MS]
     .map((atMs) => offsetMs(atMs, timezone))
-    .some((offset) => tickedOnWall(cron, afterMs + offset, upToMs + offset));
+    .some((offset) => latestOnWall(cron, afterMs + offset, upToMs + offset) !== null);
+}
+
+/** The latest tick of a line after `afterMs` and not after `upToMs`, if there was one. */
+export function latestTickMs(cron: string, timezone: string, afterMs: number, upToMs: number): number | null {
+  const offset = offsetMs(upToMs, timezone);
+  const wallMs = latestOnWall(cron, afterMs + offset, upToMs + offset);
+  return wallMs === null ? null : wallMs - offset;
 }
 
 /**
  * Looks at the latest time of each day, because a day matches for all its times or for none. Times of the wall clock are
  * written as if its zone were UTC.
  */
-function tickedOnWall(cron: string, afterMs: number, upToMs: number): boolean {
+function latestOnWall(cron: string, afterMs: number, upToMs: number): number | null {
   const today = Math.floor(upToMs / DAY_MS) * DAY_MS;
   for (let day = today; day + DAY_MS > afterMs; day -= DAY_MS) {
     const ms = latestInDay(cron, upToMs - day);
-    if (ms !== null && day + ms > afterMs && ticksAt(cron, 'Etc/UTC', day + ms)) return true;
+    if (ms !== null && day + ms > afterMs && ticksAt(cron, 'Etc/UTC', day + ms)) return day + ms;
   }
-  return false;
+  return null;
 }
 
 /** The latest time of a day, in milliseconds since its midnight, that is not after `upToMs`. */

@@ -1,26 +1,26 @@
-// The daemon: while it leads, it keeps schedules and runs accounts with their current configuration. Built in the order in
-// which a tick becomes a run and its notifications.
+// The daemon: runs the accounts that are due with their current configuration. Built in the order in which a due account
+// becomes a run and its notifications.
 import type { PostedOutcome } from '../run/posted-plan.ts';
 import type { ApplyDeps } from '../run/request.ts';
-import type { JournalReader } from '../core/ports/journal-reader.ts';
+import { describeFailure } from '../run/run-result.ts';
+import { formatConfigIssue } from '../core/errors.ts';
+import { ALL_ACCOUNTS } from '../core/operator.ts';
 import type { OperatorCommands } from '../core/operator.ts';
+import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
+import { outcomeOf } from '../core/run-outcome.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import { createAccountRuns } from './account-run.ts';
 import { createDaemonApi } from './create-daemon-api.ts';
 import type { DaemonApi } from './daemon-api.ts';
-import { createJournalWatch, type JournalWatch } from './journal-watch.ts';
-import { createLeadership, type LeaderLock, type LeadershipOptions } from './leadership.ts';
-import { nextTickMs } from './cron.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Fleet } from './notify/commit-status.ts';
 import type { Notifier } from './notify/notifier.ts';
-import { startUp } from './start-up.ts';
-import { createTerm, type Term } from './term.ts';
+import { RunLoop, type RunLoopOptions } from './run-loop.ts';
 
-export interface DaemonOptions {
+export interface DaemonOptions extends Pick<RunLoopOptions, 'due' | 'locks' | 'onStoreClock'> {
   readonly version: string;
   /** Has read the configuration. */
   readonly registry: AccountRegistry;
@@ -32,14 +32,8 @@ export interface DaemonOptions {
   readonly api: ApiSettings;
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
-  readonly lock: LeaderLock & {
-    /** The signals of a run, which also abort when the lease of this process has ended. */
-    signals(of: RunSignals): RunSignals;
-  };
-  /** The clock of this machine, for the schedules. That of `deps` is the clock of the store. */
+  /** The clock of the store. */
   readonly clock: Clock;
-  readonly compareCommits: LeadershipOptions['compareCommits'];
-  readonly onStoreClock: LeadershipOptions['onStoreClock'];
   readonly signals: RunSignals;
   readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
   /** Fetches the configuration; never rejects. */
@@ -48,89 +42,132 @@ export interface DaemonOptions {
 
 export interface Daemon {
   readonly api: DaemonApi;
-  /** The commit in use; null while another process leads, and while the files differ from the commit. */
+  /** The commit in use; null while the files differ from it. */
   fleet(): Promise<Fleet | null>;
-  /** Leads if no other process does, and otherwise when the one that does has stopped. */
-  start(): Promise<void>;
+  start(): void;
   /** What keeps the daemon from doing its work, as messages; empty when nothing does. */
   problems(): readonly string[];
   /** Resolves when the runs have ended; a second call has no effect. The API answers meanwhile, and afterwards. */
   stop(): Promise<void>;
 }
 
-/** What exists while this process leads. */
-interface Leading {
-  readonly term: Term;
-  readonly watch: JournalWatch;
-  background: Promise<void>;
-}
+/** How often the gauges follow what other processes did. */
+const GAUGES_MS = 15_000;
+/** As many commands of operators are read at once. */
+const MOST_COMMANDS = 10_000;
+/** So many accounts are logged one by one. */
+const MAX_LOGGED = 20;
 
 /** Makes a daemon that does nothing before `start`. */
 export function createDaemon(options: DaemonOptions): Daemon {
-  const { registry, notifier, log, metrics, signals, lock, clock } = options;
-  let leading: Leading | null = null;
+  const { registry, notifier, log, metrics, reader, clock, signals } = options;
   let isStarted = false;
   let stopping: Promise<unknown> | null = null;
+  /** The newest command of an operator that was seen; null before the first look. */
+  let lastSeq: number | null = null;
+  let gaugesMs = Number.NEGATIVE_INFINITY;
+  let lastRuns: Promise<void> | null = null;
 
-  const leadership = createLeadership({
+  const runs = createAccountRuns(options);
+  const loop = new RunLoop({
     ...options,
-    newEpoch: options.deps.newRunId,
-    readCommit: () => registry.commit(),
-    onChange: (isLeading) => metrics.leads(isLeading),
-    onLead: beginTerm,
-    onEnd: endTerm,
+    newRunId: options.deps.newRunId,
+    places: options.api.hostConcurrency,
+    run: (due) => runs.run(due),
+    everySecond,
+    onSkipped(account) {
+      metrics.skippedTick(account);
+      log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
+    },
   });
-  const runs = createAccountRuns({ ...options, leadership });
 
-  async function beginTerm(epoch: string, isStart: boolean): Promise<void> {
-    const term = createTerm({
-      epoch,
-      clock,
-      log,
-      signals: () => lock.signals(signals),
-      addressOf: (account) => registry.addressOf(account),
-      addressCount: () => registry.addressCount(),
-      maxRuns: () => registry.service().daemon.maxRuns,
-      onSkipped(account) {
-        metrics.skippedTick(account);
-        log.warn({ event: 'tick_skipped', account }, 'the account still runs, so this tick is skipped');
-      },
-    });
-    const watch = createJournalWatch({ ...options, term });
-    const begun: Leading = { term, watch, background: Promise.resolve() };
-    leading = begun;
-    applyConfiguration();
-    const { sha256 } = options.deps;
-    ({ background: begun.background } = await startUp({ ...options, term, isStart, sha256 }));
-    term.start((due) => runs.run(due));
-    watch.start();
-    notifier.start();
+  async function everySecond(): Promise<void> {
+    await lookAtCommands();
+    const pause = await reader.pauseOfAll(clock.nowMs());
+    metrics.account(ALL_ACCOUNTS, { isPaused: pause !== null, pending: null });
+    if (clock.steadyMs() - gaugesMs < GAUGES_MS) return;
+    const records = await reader.accounts();
+    for (const record of records) if (registry.account(record.name) !== undefined) metrics.known(record);
+    if (lastRuns === null) logAccounts(records);
+    lastRuns ??= showLastRuns(records);
+    gaugesMs = clock.steadyMs();
   }
 
-  async function endTerm(): Promise<void> {
-    const ended = leading;
-    if (ended === null) return;
-    await Promise.all([ended.term.stop(), ended.watch.stop(), ended.background]);
-    // The next leader sends what is open, so nothing may be under way here.
-    await notifier.stop();
-    leading = null;
+  /** Logs new commands, of which those over HTTP are logged already, and fetches the configuration for one that requests it. */
+  async function lookAtCommands(): Promise<void> {
+    const isFirst = lastSeq === null;
+    const filter = lastSeq === null ? { limit: 1 } : { after: lastSeq, limit: MOST_COMMANDS };
+    const commands = await reader.operatorActions(filter);
+    lastSeq = commands[0]?.seq ?? lastSeq ?? 0;
+    if (isFirst) return;
+    for (const { account, action, by, via, at, detail } of commands.toReversed()) {
+      const command = { event: 'operator_action', action, account, by, at, detail };
+      if (via === 'cli') log.info(command, 'an operator requested an action');
+      if (action === 'fetch') void options.fetchSource();
+    }
   }
 
-  /** The schedules while this process does not lead, for the pages: when the leader runs an account next. */
-  function followedRunMs(account: string): number | null {
-    const settings = registry.account(account)?.settings ?? null;
-    return settings === null ? null : nextTickMs(settings.schedule, settings.timezone);
+  /** Sets the gauges to the results of the last runs, until the next ones end. Never rejects. */
+  async function showLastRuns(records: readonly AccountRecord[]): Promise<void> {
+    for (const { name, lastRun, state } of records) {
+      if (signals.stop.aborted) return;
+      if (lastRun === null || registry.account(name) === undefined) continue;
+      try {
+        const detail = await reader.run(lastRun.id);
+        if (detail === null) continue;
+        const outcome = outcomeOf(detail, state.pending?.digest ?? null, options.deps.sha256);
+        const entryCounts = await reader.entryCounts(lastRun.id);
+        // Its file may have been removed meanwhile.
+        if (registry.account(name) !== undefined) metrics.found(outcome, entryCounts);
+      } catch (error) {
+        const { code, message } = describeFailure(error);
+        const data = { event: 'last_run_unread', account: name, runId: lastRun.id, code, error: message };
+        log.warn(data, 'the last run of an account could not be read');
+      }
+    }
+  }
+
+  function logAccounts(records: readonly AccountRecord[]): void {
+    const accounts = registry.accounts();
+    const modes: Record<string, number> = { plan: 0, approve: 0, apply: 0 };
+    for (const { settings } of accounts)
+      if (settings !== null) modes[settings.mode] = (modes[settings.mode] ?? 0) + 1;
+    const broken = accounts.filter(({ errors }) => errors.length > 0).length;
+    const isPaused = new Set(records.flatMap(({ name, state }) => (state.pause === null ? [] : [name])));
+    const paused = accounts.filter(({ name }) => isPaused.has(name)).length;
+    log.info(
+      { event: 'schedules', accounts: accounts.length, ...modes, broken, paused },
+      'schedules started',
+    );
+    for (const { name, settings, errors } of accounts.slice(0, MAX_LOGGED)) {
+      const nextMs = loop.nextTickMs(name);
+      const data = {
+        event: 'scheduled',
+        account: name,
+        mode: settings?.mode ?? null,
+        schedule: settings?.schedule ?? null,
+        timezone: settings?.timezone ?? null,
+        next: nextMs === null ? null : new Date(nextMs).toISOString(),
+        paused: isPaused.has(name),
+      };
+      if (errors.length === 0) log.info(data, 'account scheduled');
+      else
+        log.warn(
+          { ...data, errors: errors.map(formatConfigIssue) },
+          'the configuration of the account is invalid',
+        );
+    }
+    if (accounts.length > MAX_LOGGED)
+      log.info({ event: 'scheduled', more: accounts.length - MAX_LOGGED }, 'more accounts scheduled');
   }
 
   function applyConfiguration(): void {
-    const { term } = leading ?? {};
-    term?.update(registry.schedules());
     notifier.update(registry.service().notify);
     metrics.schedules(
       registry.accounts().map(({ name }) => ({
         account: name,
-        nextRunMs: () => leading?.term.nextRunMs(name) ?? null,
-        longestGapMs: term?.longestGapMs(name) ?? null,
+        nextRunMs: () => loop.nextTickMs(name),
+        longestGapMs: loop.longestGapMs(name),
       })),
     );
   }
@@ -138,34 +175,32 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const api = createDaemonApi({
     ...options,
     runs,
-    leadership,
-    schedule: {
-      activity: (account) =>
-        leading?.term.activity(account) ?? { ...IDLE, nextRunMs: followedRunMs(account) },
-      active: () => leading?.term.active() ?? null,
-    },
+    loop,
     isStopped: () => stopping !== null,
-    onRequest: () => leading?.watch.lookNow(),
   });
   registry.onChange(applyConfiguration);
   applyConfiguration();
 
+  async function stop(): Promise<void> {
+    await Promise.all([loop.stop(), lastRuns]);
+    await notifier.stop();
+  }
+
   return {
     api,
     async fleet() {
-      if (leading === null) return null;
       const commit = await registry.commit();
-      if (commit === null || commit.dirty || !(await leadership.mayRun(commit))) return null;
+      if (commit === null || commit.dirty) return null;
       const facts = await api.accountFacts();
       return {
         commit: commit.sha,
         accounts: facts.filter(({ pause }) => pause === null).map(({ name }) => name),
       };
     },
-    async start() {
+    start() {
       isStarted = true;
-      metrics.leads(false);
-      leadership.start();
+      loop.start();
+      notifier.start();
     },
     problems() {
       if (api.isStopping()) return ['the daemon is stopping'];
@@ -178,9 +213,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     },
     async stop() {
       registry.close();
-      await (stopping ??= leadership.stop());
+      await (stopping ??= stop());
     },
   };
 }
-
-const IDLE = { activity: 'idle', nextRunMs: null } as const;

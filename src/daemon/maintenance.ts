@@ -16,7 +16,7 @@ export function repeat(intervalMs: number, work: () => Promise<void>): () => Pro
   };
 }
 
-/** Deletes old runs and snapshots. A failure is logged, and the next call tries again. */
+/** Deletes old runs and snapshots, unless another process has just done it. A failure is logged, and the next call tries again. */
 export async function pruneStore(prune: () => Promise<void>, log: Log): Promise<void> {
   try {
     await prune();

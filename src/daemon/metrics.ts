@@ -1,6 +1,7 @@
 // The Prometheus metrics of the daemon. No label contains the name of an entry.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type Kind, ACTIONS, KINDS } from '../core/catalog.ts';
+import type { AccountRecord } from '../core/ports/journal-reader.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 
 export interface Metrics {
@@ -17,18 +18,14 @@ export interface Metrics {
   configurationValid(valid: boolean): void;
   /** Whether the newest commit of the daemon's own checkout was refused. */
   sourceRefused(refused: boolean): void;
-  /** Whether this process leads. The series of accounts are those of the leader only. */
-  leads(isLeading: boolean): void;
-  /** How far the clock of the store is ahead of that of this machine. */
-  storeClock(aheadSeconds: number): void;
   /** Whether this process can use the store. */
   storeAvailable(isAvailable: boolean): void;
   /** The git source was fetched successfully just now. */
   sourceFetched(): void;
   /** Whether the account is paused, and the digest of the plan that waits for approval. */
   account(account: string, state: { readonly isPaused: boolean; readonly pending: string | null }): void;
-  /** The state from before this process. */
-  restore(account: string, known: { readonly lastSuccessAt: string | null }): void;
+  /** What the store has of an account. Drops the results of a run of this process when another one has run it since. */
+  known(record: AccountRecord): void;
   /** Replaces the schedules; the next run times are read at each scrape. */
   schedules(schedules: readonly ScheduleGauge[]): void;
   /** A connection was closed because there were too many. */
@@ -112,14 +109,6 @@ export function createMetrics(version: string): Metrics {
   );
   const storeAvailable = gauge('store_available', 'Whether this process can use the store.', []);
   storeAvailable.set(1);
-  let isLeader = true;
-  const leader = gauge('leader', 'Whether this process runs the accounts.', []);
-  leader.set(0);
-  const storeClock = gauge(
-    'store_clock_ahead_seconds',
-    'How far the clock of the store is ahead of that of this machine.',
-    [],
-  );
   const paused = gauge(
     'paused',
     'Whether scheduled runs of the account are stopped. Account *: whether all accounts, or their deletes, are paused.',
@@ -193,6 +182,21 @@ export function createMetrics(version: string): Metrics {
     shown.set(account, { runId, forget });
   }
 
+  function showAccount(
+    account: string,
+    state: { readonly isPaused: boolean; readonly pending: string | null },
+  ): void {
+    paused.set({ account }, state.isPaused ? 1 : 0);
+    const before = pendingDigests.get(account);
+    if (before !== undefined && before !== state.pending) {
+      pending.remove({ account, digest: before });
+      pendingDigests.delete(account);
+    }
+    if (state.pending === null) return;
+    pending.set({ account, digest: state.pending }, 1);
+    pendingDigests.set(account, state.pending);
+  }
+
   return {
     found(outcome, entryCounts) {
       if (!shown.has(outcome.run.account)) showFound(outcome, entryCounts);
@@ -219,27 +223,20 @@ export function createMetrics(version: string): Metrics {
     retry: (account) => retries.inc({ account }),
     configValid: (account, isValid) => valid.set({ account }, isValid ? 1 : 0),
     configurationValid: (isValid) => configuration.set(isValid ? 1 : 0),
-    leads(isLeading) {
-      isLeader = isLeading;
-      leader.set(isLeading ? 1 : 0);
-    },
-    storeClock: (aheadSeconds) => storeClock.set(aheadSeconds),
     storeAvailable: (isAvailable) => storeAvailable.set(isAvailable ? 1 : 0),
     sourceFetched: () => fetched.setToCurrentTime(),
     sourceRefused: (isRefused) => refused.set(isRefused ? 1 : 0),
-    account(account, state) {
-      paused.set({ account }, state.isPaused ? 1 : 0);
-      const before = pendingDigests.get(account);
-      if (before !== undefined && before !== state.pending) {
-        pending.remove({ account, digest: before });
-        pendingDigests.delete(account);
-      }
-      if (state.pending === null) return;
-      pending.set({ account, digest: state.pending }, 1);
-      pendingDigests.set(account, state.pending);
-    },
-    restore(account, { lastSuccessAt }) {
-      if (lastSuccessAt !== null) success.set({ account }, Date.parse(lastSuccessAt) / 1000);
+    account: showAccount,
+    known({ name, state, lastRun, lastSuccessAt }) {
+      showAccount(name, { isPaused: state.pause !== null, pending: state.pending?.digest ?? null });
+      if (lastSuccessAt !== null) success.set({ account: name }, Date.parse(lastSuccessAt) / 1000);
+      // Their ids are in the order of time. A run without a plan has no results.
+      const isElsewhere =
+        lastRun !== null &&
+        lastRun.planDigest !== null &&
+        lastRun.status !== 'running' &&
+        lastRun.id > (shown.get(name)?.runId ?? '~');
+      if (isElsewhere) forgetGauges(name);
     },
     schedules(next) {
       gauges = next;
@@ -263,14 +260,6 @@ export function createMetrics(version: string): Metrics {
       void forgetCounters(account);
     },
     contentType: registry.contentType,
-    async text() {
-      const shown = registry.getMetricsAsArray().filter((metric) => isLeader || !isOfAccounts(metric));
-      const texts = await Promise.all(shown.map(({ name }) => registry.getSingleMetricAsString(name)));
-      return `${texts.join('\n')}\n`;
-    },
+    text: () => registry.metrics(),
   };
-}
-
-function isOfAccounts(metric: object): boolean {
-  return 'labelNames' in metric && Array.isArray(metric.labelNames) && metric.labelNames.includes('account');
 }

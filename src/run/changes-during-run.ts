@@ -55,7 +55,7 @@ export async function inheritedPause(
   { formerName }: Observation,
 ): Promise<Warning[]> {
   const { settings, trigger } = request;
-  if (formerName === null || !['schedule', 'start', 'catch_up'].includes(trigger)) return [];
+  if (formerName === null || ['cli', 'manual', 'approval'].includes(trigger)) return [];
   if ((await deps.journal.accountState(settings.name)).pause === null) return [];
   const message = `“${formerName}” was paused, so this account is paused too; nothing was written. Run \`rolecall resume ${settings.name}\` to continue`;
   return [{ code: 'paused', message }];

@@ -1,4 +1,4 @@
-// Waits for the lock of an account.
+// Waits for the lease of an account.
 import type { AccountLocks, LockAttempt } from '../core/ports/locks.ts';
 import type { Clock } from '../core/ports/clock.ts';
 
@@ -6,7 +6,7 @@ const LOCK_POLL_MS = 250;
 
 /** Waits for the lock, up to `timeoutMs`. Resolves with the holder when that time has passed. */
 export async function takeLock(
-  of: { readonly account: string; readonly runId: string; readonly epoch: string | null },
+  of: { readonly account: string; readonly runId: string },
   { locks, clock }: { readonly locks: AccountLocks; readonly clock: Clock },
   options: {
     readonly timeoutMs: number;
@@ -16,7 +16,7 @@ export async function takeLock(
 ): Promise<LockAttempt> {
   const deadlineMs = clock.nowMs() + options.timeoutMs;
   for (let isReported = false; ; isReported = true) {
-    const attempt = await locks.acquire(of.account, of.runId, of.epoch, clock.nowMs());
+    const attempt = await locks.acquire(of.account, of.runId, clock.nowMs());
     if ('lease' in attempt) return attempt;
     if (clock.nowMs() >= deadlineMs || options.stop.aborted) return attempt;
     if (!isReported) options.onWait?.(attempt.heldBy);

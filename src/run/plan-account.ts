@@ -166,10 +166,10 @@ function namedEntries(desired: DesiredCatalog, observed: ObservedCatalog, histor
 
 /** The files of the account that the daemon may not apply yet, if the configuration is in git; null when that is not known. */
 function uncommittedFiles(
-  { commit, epoch }: AccountRequest,
+  { commit, lease }: AccountRequest,
   { lastAppliedCommit }: Observation['state'],
 ): readonly string[] | null {
-  if (epoch === undefined) return [];
+  if (lease === undefined) return [];
   if (commit === null) return lastAppliedCommit === null ? [] : null;
   if (!commit.dirty) return [];
   return commit.changed === undefined ? null : [...commit.changed.values()];

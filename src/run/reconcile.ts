@@ -34,12 +34,10 @@ const PLAN_STALE = {
   message:
     'the account, its file or its history changed since this plan was made, so it no longer matches; nothing was written. Run `rolecall plan` again and review the new plan, or apply this one with the store that it was made with',
 };
-/**
- * The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lock.
- * Throws StoreError `lock_lost` when another daemon leads.
- */
+/** The dry run: observes, plans, journals the run as `planned`, and writes nothing to the service. Takes no lease. */
 export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise<RunResult> {
-  const run = await beginRun({ runId: deps.newRunId(), request, deps }, 'plan');
+  const runId = request.lease?.runId ?? deps.newRunId();
+  const run = await beginRun({ runId, request, deps }, 'plan');
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(request.settings, request.signals);
@@ -81,10 +79,7 @@ export interface LockOptions {
   readonly reread?: () => Promise<AccountRequest>;
 }
 
-/**
- * A run that applies its plan. Waits for the account's lock, and resolves with its holder when the wait fails. Throws
- * StoreError `lock_lost` when another daemon leads.
- */
+/** A run that applies its plan. Waits for the account's lease, and resolves with its holder when the wait fails. */
 export async function reconcile(
   request: AccountRequest,
   deps: ApplyDeps,
@@ -92,7 +87,7 @@ export async function reconcile(
 ): Promise<ReconcileResult> {
   const runId = deps.newRunId();
   let waited = false;
-  const lock = await takeLock({ account: request.settings.name, runId, epoch: request.epoch ?? null }, deps, {
+  const lock = await takeLock({ account: request.settings.name, runId }, deps, {
     timeoutMs: options.lockTimeoutMs,
     stop: request.signals.stop,
     onWait(heldBy) {
@@ -104,12 +99,22 @@ export async function reconcile(
   const { lease } = lock;
   try {
     const current = waited && options.reread !== undefined ? await options.reread() : request;
-    const run = await beginRun({ runId, request: current, deps }, options.mode);
-    return await runLocked({ ...run, lease }, options);
+    return await reconcileLeased(current, lease, deps, options);
   } finally {
-    // A lock that could not be released counts as free for this process, and expires for others.
+    // A lease that could not be given back ends by itself.
     await deps.locks.release(lease).catch(() => undefined);
   }
+}
+
+/** The same run by a process that holds the account's lease. */
+export async function reconcileLeased(
+  request: AccountRequest,
+  lease: Lease,
+  deps: ApplyDeps,
+  options: ReconcileOptions,
+): Promise<RunResult> {
+  const run = await beginRun({ runId: lease.runId, request, deps }, options.mode);
+  return await runLocked({ ...run, lease }, options);
 }
 
 interface LockedRun extends JournaledRun {
@@ -122,7 +127,6 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
   let opened: ServiceReader | null = null;
   try {
     let change = await watchChanges(run);
-    await waitAfterFailover(run);
     const reader = await deps.service.reader(settings, signals);
     opened = reader;
     // The lists of an empty account carry no id, so two accounts with one token would both write to it.
@@ -196,15 +200,6 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
 }
 
 /**
- * Waits after a failover until the lists show what was sent before it. The database may lack the rows of creates, so that
- * only the lists show them.
- */
-async function waitAfterFailover({ lease, request, deps }: LockedRun): Promise<void> {
-  const restMs = request.api.settleMs - (lease.sinceFailoverMs ?? Infinity);
-  if (restMs > 0) await deps.clock.sleep(restMs, request.signals.stop);
-}
-
-/**
  * Observes the account. When operations of earlier runs are open, waits for those that no list shows until `settle` has
  * passed, settles them, and observes the account again.
  */
@@ -227,7 +222,7 @@ async function observeSettled(run: ReadingRun): Promise<Observation> {
 }
 
 async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {
-  const { settings, trigger, actor = null, commit, epoch = null, nextTickMs = null } = run.request;
+  const { settings, trigger, actor = null, commit } = run.request;
   const { journal, clock } = run.deps;
   const begun: NewRun = {
     id: run.runId,
@@ -238,8 +233,6 @@ async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode):
     startedAtMs: clock.nowMs(),
     configDigest: settings.configDigest,
     configCommit: commit,
-    epoch,
-    nextTickMs,
   };
   await journal.beginRun(begun);
   return { ...run, begun };
@@ -273,21 +266,16 @@ async function recordPlan(
 /** Adopts the entries that the file names, uses up the approvals of the plan's deletes, and records the commit as the last applied one. */
 async function recordApplied(
   { runId, request: { commit, settings }, deps, lease }: LockedRun,
-  { observed, remoteAccountId, state }: Observation,
-  { plan, sourceAccepted, named, history: { owned, knownNames } }: Planned,
+  { observed, remoteAccountId }: Observation,
+  { plan, sourceAccepted, named }: Planned,
 ): Promise<SentCommit> {
   // Without a commit, an accepted run clears the recorded one: the next runs must not be held for ever.
   const applied = commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt };
-  const isSame = !sourceAccepted || applied?.sha === state.lastAppliedCommit?.sha;
-  const unowned = named(observed).filter((key) => !owned.has(key) || !knownNames.has(key));
-  const released = releasedBy(settings.desired, plan);
-  // Nothing is to be written, and nothing will be sent.
-  if (isSame && unowned.length + released.length + plan.operations.length === 0) return 'committed';
   return await deps.journal.rememberApplied(lease, {
     runId,
     remoteAccountId,
-    named: unowned,
-    released,
+    named: named(observed),
+    released: releasedBy(settings.desired, plan),
     commit: sourceAccepted ? applied : 'unchanged',
   });
 }

@@ -1,5 +1,5 @@
 // The request of a run and its dependencies.
-import type { AccountLocks } from '../core/ports/locks.ts';
+import type { AccountLocks, Lease } from '../core/ports/locks.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { Journal, NewRun } from '../core/ports/journal.ts';
 import type { ReadableService, ServiceReader, WritableService } from '../core/ports/service.ts';
@@ -20,10 +20,8 @@ export interface AccountRequest {
   readonly trigger: Trigger;
   /** Who requested the run; left out for the schedule. */
   readonly actor?: string | null;
-  /** As which leader the daemon makes the run; left out by commands. */
-  readonly epoch?: string;
-  /** The next tick of the schedule after the run. */
-  readonly nextTickMs?: number | null;
+  /** Of a run of the daemon, which has taken it; left out by commands. */
+  readonly lease?: Lease;
   readonly signals: RunSignals;
   /** What the operator overrides for this run; left out: nothing. */
   readonly accept?: Acceptance;

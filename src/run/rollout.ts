@@ -11,13 +11,13 @@ import type { AccountRequest, PlanningDeps } from './request.ts';
  * account whose latest run failed, was partial or blocked keeps the others waiting.
  */
 export async function openRollout(
-  { settings, commit, configured, epoch }: AccountRequest,
+  { settings, commit, configured, lease }: AccountRequest,
   { journal, compareCommits }: PlanningDeps,
   { lastAppliedCommit }: Pick<AccountState, 'lastAppliedCommit'>,
   nowMs: number,
 ): Promise<OpenRollout | null> {
   const { name, rollout } = settings;
-  if (rollout === undefined || epoch === undefined || commit === null) return null;
+  if (rollout === undefined || lease === undefined || commit === null) return null;
   const applied = lastAppliedCommit?.sha ?? null;
   // What is not committed is held by another rule.
   if (commit.sha === applied || commit.dirty) return null;

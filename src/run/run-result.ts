@@ -18,6 +18,7 @@ import {
 } from '../core/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Clock } from '../core/ports/clock.ts';
+import type { Lease } from '../core/ports/locks.ts';
 import type { Journal, NewOperation, NewRun, OperationResult, RunEnd } from '../core/ports/journal.ts';
 import type { Traffic } from '../core/ports/service.ts';
 import type { EndedOperation, EndedRun } from '../core/ports/journal-reader.ts';
@@ -274,21 +275,19 @@ interface BrokenAccount {
   readonly actor?: string | null;
   readonly mode: RunMode;
   readonly commit: ConfigCommit | null;
-  /** As which leader the daemon makes the run; left out by commands. */
-  readonly epoch?: string;
-  readonly nextTickMs?: number | null;
+  readonly lease?: Lease;
 }
 
 /** Journals the failed run of an account whose configuration does not validate. */
 export async function journalBrokenAccount(
-  { account, issues, trigger, actor = null, mode, commit, epoch, nextTickMs = null }: BrokenAccount,
+  { account, issues, trigger, actor = null, mode, commit, lease }: BrokenAccount,
   deps: DryRunDeps,
 ): Promise<RunResult> {
-  const runId = deps.newRunId();
+  const runId = lease?.runId ?? deps.newRunId();
   const failure = describeFailure(new ConfigError(issues));
   const startedAtMs = deps.clock.nowMs();
   const about = { id: runId, account, trigger, actor, mode, startedAtMs, configDigest: null };
-  const run = { ...about, configCommit: commit, epoch: epoch ?? null, nextTickMs };
+  const run = { ...about, configCommit: commit };
   await deps.journal.recordFailedRun(run, failure);
   return resultOf(run, { status: 'failed', plan: null, traffic: NO_TRAFFIC, error: failure }, startedAtMs);
 }

@@ -13,6 +13,7 @@ export function createReader(requests: Requests, token: TokenGuard): ServiceRead
     path: string,
     what: string,
     convert: (what: string, body: ParsedBody, token: TokenGuard) => Listing<T>,
+    mayStart?: () => boolean,
   ): Promise<Listing<T>> {
     const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
       refusePart(what, partialReason(head.status, head.headers));
@@ -22,13 +23,13 @@ export function createReader(requests: Requests, token: TokenGuard): ServiceRead
       return listing;
     };
     try {
-      return (await requests.send({ method: 'GET', path, read }, () => true)).content;
+      return (await requests.send({ method: 'GET', path, read }, () => true, mayStart)).content;
     } catch (error) {
       throw serviceErrorOf(error);
     }
   }
   return {
-    listEntries: (kind) => list(PATHS[kind], `the list of ${kind}s`, toEntries),
+    listEntries: (kind, mayStart) => list(PATHS[kind], `the list of ${kind}s`, toEntries, mayStart),
     listResources: () => list(PATHS.resource, 'the list of resources', toResources),
     traffic: () => requests.traffic(),
   };

@@ -1,6 +1,6 @@
 // The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
 import { type Selectable, sql } from 'kysely';
-import { KINDS } from '../core/catalog.ts';
+import { type Kind, KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { kindNameKey, NAME_REFUSALS, type RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
@@ -112,14 +112,17 @@ export function accountHistoryJournal(
           .updateTable('accounts')
           .set(columns)
           .where('name', '=', account)
+          .where('lease_run', '=', runId)
           .where(sql<boolean>`exists (${ownRun(connection, runId, true)})`)
           .executeTakeFirstOrThrow();
         return numUpdatedRows === 0n ? 'lock_lost' : 'committed';
       };
-      if (named.length === 0 && released.length === 0) return await write(db);
+      // Only this run changes them while it has the lock of the account.
+      const adopted = await unadopted(db, account, { remoteAccountId, named });
+      if (adopted.length === 0 && released.length === 0) return await write(db);
       return await immediately(db, account, async (connection) => {
         if ((await write(connection)) === 'lock_lost') return 'lock_lost';
-        await adopt(connection, account, { runId, remoteAccountId, named });
+        await adopt(connection, account, { runId, remoteAccountId }, adopted);
         await markReleased(connection, account, { remoteAccountId, released });
         return 'committed';
       });
@@ -141,20 +144,35 @@ function knownWhen(rows: readonly KnownRow[], runId: string | null): Set<EntryKe
   return new Set(rows.filter(isKnown).map((row) => entryKey(row.kind, row.remote_id)));
 }
 
-/** Adopts those of the named entries that this account does not own yet. */
+/** The named entries that this account does not own yet. */
+async function unadopted(
+  db: Database,
+  account: string,
+  { remoteAccountId, named }: Pick<AppliedRun, 'remoteAccountId' | 'named'>,
+): Promise<{ readonly kind: Kind; readonly id: string }[]> {
+  const keys = new Set<string>(named);
+  // An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now.
+  const { rows } = await sql<Pick<KnownRow, 'kind' | 'remote_id'>>`
+    select kind, remote_id from entries where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
+      and (deleted_by_run is not null or (adopted_by_run is null and created_by_run is null))`.execute(db);
+  return rows
+    .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
+    .map(({ kind, remote_id: id }) => ({ kind, id }));
+}
+
 async function adopt(
   connection: Database,
   account: string,
-  { runId, remoteAccountId, named }: Pick<AppliedRun, 'runId' | 'remoteAccountId' | 'named'>,
+  { runId, remoteAccountId }: Pick<AppliedRun, 'runId' | 'remoteAccountId'>,
+  adopted: readonly { readonly kind: Kind; readonly id: string }[],
 ): Promise<void> {
-  if (named.length === 0) return;
-  // An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now. One statement over a
-  // JSON array, because lists have thousands of entries.
+  // One statement over a JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}, deleted_by_run = null
     where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
-      and (deleted_by_run is not null or (adopted_by_run is null and created_by_run is null))
-      and kind || ':' || remote_id in ${jsonList(named)}`.execute(connection);
+      and (kind, remote_id) in (select value ->> 'kind', value ->> 'id' from ${jsonRows(adopted)})`.execute(
+    connection,
+  );
 }
 
 /** Remembers which line of `allowedDeletes` released each entry: it releases no other one. */

@@ -11,13 +11,14 @@ import { toIso } from './row-values.ts';
 const LONGEST_DRY_RUN_MS = DAY_MS;
 
 /**
- * The runs of an account that are journaled as running although their processes have ended. With the account's lock, these
- * are all runs that write. A dry run takes no lock; it is broken when its process is dead.
+ * The runs of an account that are journaled as running although their processes have ended. With the account's lease, these
+ * are all runs that write, and the one that held it before. A dry run of a command takes none; it is broken when its process
+ * is dead. `heldBefore` is left out without the lease.
  */
 export async function brokenRuns(
   db: Database,
   account: string,
-  hasLock: boolean,
+  heldBefore: string | null | undefined,
   nowMs: number,
 ): Promise<string[]> {
   const engine = engineOf(db);
@@ -26,7 +27,7 @@ export async function brokenRuns(
   return running
     .filter(
       (run) =>
-        (hasLock && run.mode !== 'plan') ||
+        (heldBefore !== undefined && (run.mode !== 'plan' || run.id === heldBefore)) ||
         engine.isDead({ host: run.holder_host, pid: run.holder_pid }) ||
         (run.mode === 'plan' && run.started_at < toIso(nowMs - LONGEST_DRY_RUN_MS)),
     )
@@ -52,7 +53,7 @@ export async function interruptRuns(
           error = 'the process ended during the run'
         where id = ${id} and status = 'running'`.execute(connection);
       // After the update of the run: a transaction of it that had begun before has ended now, and may have journaled more.
-      await interrupted(db, id, now).execute(connection);
+      await interrupted(id, now).execute(connection);
       // Another process may have ended it meanwhile.
       if (numAffectedRows === 1n) {
         await recountRun(connection, id);
@@ -62,36 +63,14 @@ export async function interruptRuns(
   }
 }
 
-/**
- * Sent operations become unknown, because their answers were lost, and pending ones are skipped. After a failover pending
- * ones are unknown too: the commit that marked them as sent may be lost.
- */
-function interrupted(db: Database, runId: string, now: string) {
-  const isDoubtful = sql`(status = 'sent' or exists (
-    select 1 from runs where runs.id = ${runId} and runs.timeline <> ${engineOf(db).timeline}))`;
+/** Sent operations become unknown, because their answers were lost, and pending ones are skipped. */
+function interrupted(runId: string, now: string) {
   return sql`
     update operations set
-      status = case when ${isDoubtful} then 'unknown' else 'skipped' end,
-      finished_at = case when ${isDoubtful} then ${now} end,
-      attempts = case when ${isDoubtful} and attempts = 0 then 1 else attempts end,
-      reason = case when status = 'sent' then 'the process ended before the answer was journaled'
-        when ${isDoubtful} then 'the database was replaced by one that may lack its last commits'
+      status = case status when 'sent' then 'unknown' else 'skipped' end,
+      finished_at = case status when 'sent' then ${now} end,
+      attempts = case when status = 'sent' and attempts = 0 then 1 else attempts end,
+      reason = case status when 'sent' then 'the process ended before the answer was journaled'
         else 'the process ended before it was tried' end
     where run_id = ${runId} and status in ('sent', 'pending')`;
-}
-
-/**
- * Ends the runs of earlier daemons, which can commit nothing any more, and of processes that are dead. Frees the locks of
- * the former.
- */
-export async function endEarlierRuns(db: Database, epoch: string, nowMs: number): Promise<void> {
-  const running = await db
-    .selectFrom('runs')
-    .select(['id', 'epoch', 'holder_host', 'holder_pid'])
-    .where('status', '=', 'running')
-    .execute();
-  const earlier = running.filter((run) => run.epoch !== null && run.epoch !== epoch).map(({ id }) => id);
-  const dead = running.filter((run) => engineOf(db).isDead({ host: run.holder_host, pid: run.holder_pid }));
-  await interruptRuns(db, [...new Set([...earlier, ...dead.map(({ id }) => id)])], nowMs);
-  if (earlier.length > 0) await db.deleteFrom('locks').where('run_id', 'in', earlier).execute();
 }

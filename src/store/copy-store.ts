@@ -21,8 +21,8 @@ export interface CopiedStore {
   readonly tables: number;
   readonly rows: number;
   readonly runs: number;
-  /** The locks in the copy: runs that were in progress. */
-  readonly locks: number;
+  /** The leases in the copy: runs that were in progress. */
+  readonly leases: number;
   /** Whether other processes may have written to the file since. */
   readonly isInUse: boolean;
 }
@@ -70,8 +70,10 @@ export async function copyStore(
           );
         }
       }
-      const [runs = 0, locks = 0] = [counts[NAMES.indexOf('runs')], counts[NAMES.indexOf('locks')]];
-      return { tables: NAMES.length, rows: total, runs, locks, isInUse: isInUse || locks > 0 };
+      const runs = counts[NAMES.indexOf('runs')] ?? 0;
+      const leased = source.selectFrom('accounts').select('name').where('lease_run', 'is not', null);
+      const leases = (await leased.execute()).length;
+      return { tables: NAMES.length, rows: total, runs, leases, isInUse: isInUse || leases > 0 };
     }),
   );
 }

@@ -25,19 +25,13 @@ export interface Engine {
   isRepeatable(error: unknown): boolean;
   /** The end of a `select` whose rows must not change before the transaction ends. */
   readonly forShare: RawBuilder<unknown>;
-  /** The end of a `select` whose rows must not be deleted before the transaction ends. */
-  readonly forKeyShare: RawBuilder<unknown>;
-  /** The time that decides about locks, so much later, as text. */
+  /** The time that decides about leases, so much later, as text. */
   timeAfter(ms: number, nowMs: number): RawBuilder<string>;
-  /** Differs after a failover to another server, which may lack the last commits. */
-  readonly timeline: RawBuilder<string>;
-  /** Whether the database can be replaced by a copy of it. */
-  readonly isReplicated: boolean;
-  /** The time that decides about locks: that of the database where several machines share it, otherwise `nowMs`. */
+  /** The time that decides about leases: that of the database where several machines share it, otherwise `nowMs`. */
   clockMs(connection: Database, nowMs: number): Promise<number>;
   /** Whether a process is certainly dead. */
   isDead(holder: Holder): boolean;
-  /** How long a lock is valid after its last renewal, if its holder may be alive. */
+  /** How long a lease is valid after its last renewal, if its holder may be alive. */
   readonly leaseMs: number;
 }
 

@@ -4,7 +4,6 @@ import type {
   AccountRecord,
   DailyCount,
   JournalReader,
-  OperatorRequest,
   RunDetail,
   RunMark,
 } from '../core/ports/journal-reader.ts';
@@ -12,7 +11,7 @@ import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './remote-accounts.ts';
 import { readEarlierHolders } from './earlier-holders.ts';
 import type { Database, Tables } from './tables.ts';
-import { isOf, jsonList, jsonRows, toIso } from './row-values.ts';
+import { isOf, jsonList, jsonRows, toIso, toMs } from './row-values.ts';
 import { readProgress, readTallies } from './run-totals.ts';
 import { readPlan } from './plan-bodies.ts';
 import { findRun, LISTED, OPERATION_COLUMNS, toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
@@ -116,26 +115,6 @@ export function journalReader(db: Database): JournalReader {
 
     pauseOfAll: (nowMs) => readPause(db, nowMs),
 
-    async requests() {
-      const rows = await db
-        .selectFrom('accounts')
-        .select(['name', 'paused', 'sync_requested_at', 'sync_requested_by'])
-        .select(['approved_digest', 'approved_at', 'approved_by'])
-        .where((eb) =>
-          eb.or([eb('sync_requested_at', 'is not', null), eb('approved_digest', 'is not', null)]),
-        )
-        .orderBy('name')
-        .execute();
-      return rows.flatMap((row): OperatorRequest[] => {
-        const { name: account, sync_requested_at: syncAt, approved_at: at, approved_by: by } = row;
-        const sync = { account, trigger: 'manual', at: syncAt ?? '', by: row.sync_requested_by } as const;
-        const approval = { account, trigger: 'approval', at: at ?? '', by } as const;
-        // A pause stops every run but that which an operator requests.
-        const hasApproval = row.approved_digest !== null && row.paused === 0;
-        return [...(syncAt === null ? [] : [sync]), ...(hasApproval ? [approval] : [])];
-      });
-    },
-
     claimant: (claim) => claimantOf(db, claim),
 
     async entryCounts(runId) {
@@ -196,7 +175,8 @@ async function accountRecords(
     state: toState(row),
     lastRun: lastRuns.get(row.last_run_id ?? '') ?? null,
     lastSuccessAt: row.last_success_at,
-    nextTickMs: row.next_tick_at === null ? null : Date.parse(row.next_tick_at),
+    dueMs: row.due_at === null ? null : toMs(row.due_at),
+    tickedMs: row.ticked_at === null ? null : toMs(row.ticked_at),
     remaining: toRemaining(row),
   }));
 }

@@ -1,18 +1,15 @@
-// The locks of this process: takes them, renews all of them together, and ends its runs when they could not be renewed in
+// The leases of this process: takes them, renews all of them together, and ends its runs when they could not be renewed in
 // time, because another process may hold them then.
 import { setMaxListeners } from 'node:events';
-import { type AccountLocks, LEADER, type Locks } from '../core/ports/locks.ts';
+import type { AccountLocks, DueReason, Lease, Locks } from '../core/ports/locks.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import { lockLost } from './fence.ts';
 
 const RENEW_MS = 2000;
 
-export interface LeaseKeeper extends AccountLocks, Pick<Locks, 'leader' | 'rememberCommit' | 'leaseMs'> {
-  lead(epoch: string, nowMs: number): Promise<boolean>;
-  resign(epoch: string): Promise<void>;
-  isLeading(): boolean;
+export interface LeaseKeeper extends AccountLocks, Pick<Locks, 'take'> {
   /**
-   * The signals of a run, a new object. They also abort when the locks of this process may be those of another one: `stop`
+   * The signals of a run, a new object. They also abort when the leases of this process may be those of another one: `stop`
    * with the StoreError `lock_lost` as its reason.
    */
   signals(of: RunSignals): RunSignals;
@@ -35,7 +32,10 @@ interface Moment {
 export function createLeaseKeeper({ locks, clock, onStoreClock }: LeaseKeeperOptions): LeaseKeeper {
   const { leaseMs } = locks;
   const stopped = new AbortController();
+  /** The runs whose leases are held. */
   const held = new Set<string>();
+  /** Leases that could not be given back. */
+  const kept = new Map<Pick<Lease, 'account' | 'runId'>, DueReason | null>();
   /** Before the latest renewal of all that is held was sent. */
   let renewed: Moment = now();
   let loop: Promise<void> | null = null;
@@ -53,21 +53,24 @@ export function createLeaseKeeper({ locks, clock, onStoreClock }: LeaseKeeperOpt
   }
 
   function checkLease(): void {
-    if (held.size > 0 && !isInTime()) endRuns();
-  }
-
-  function endRuns(): void {
+    if (held.size === 0 || isInTime()) return;
     held.clear();
     period?.abort();
     period = null;
     wake.abort();
   }
 
-  function hold(account: string, sent: Moment): void {
+  async function holdOnce<T>(taking: () => Promise<T>, leaseIn: (taken: T) => Lease | null): Promise<T> {
+    const sent = now();
+    const taken = await taking();
+    const lease = leaseIn(taken);
+    if (lease === null) return taken;
     // What is held already may end sooner.
     if (held.size === 0) renewed = sent;
-    held.add(account);
+    held.add(lease.runId);
+    onStoreClock?.(lease.takenAtMs, clock.steadyMs() - sent.steadyMs);
     startRenewing();
+    return taken;
   }
 
   function startRenewing(): void {
@@ -78,19 +81,16 @@ export function createLeaseKeeper({ locks, clock, onStoreClock }: LeaseKeeperOpt
     });
   }
 
-  function drop(account: string): void {
-    held.delete(account);
-    if (held.size === 0) wake.abort();
-  }
-
   async function renew(): Promise<void> {
     const before = [...held];
     const sent = now();
     try {
-      const renewal = await locks.renew(clock.nowMs());
-      for (const account of before) if (!renewal.held.has(account)) held.delete(account);
-      // Every run of the daemon depends on it.
-      if (before.includes(LEADER) && !renewal.held.has(LEADER)) endRuns();
+      for (const [lease, again] of kept) {
+        await locks.release(lease, again);
+        kept.delete(lease);
+      }
+      const renewal = await locks.renew(before, clock.nowMs());
+      for (const runId of before) if (!renewal.held.has(runId)) held.delete(runId);
       renewed = sent;
       if (renewal.nowMs !== null) onStoreClock?.(renewal.nowMs, clock.steadyMs() - sent.steadyMs);
     } catch {
@@ -100,10 +100,10 @@ export function createLeaseKeeper({ locks, clock, onStoreClock }: LeaseKeeperOpt
   }
 
   async function keepRenewing(): Promise<void> {
-    while (held.size > 0 && !stopped.signal.aborted) {
+    while (held.size + kept.size > 0 && !stopped.signal.aborted) {
       wake = new AbortController();
       await clock.sleep(Math.min(RENEW_MS, leaseMs / 4), wake.signal);
-      if (held.size > 0 && !stopped.signal.aborted) await renew();
+      if (held.size + kept.size > 0 && !stopped.signal.aborted) await renew();
     }
   }
 
@@ -126,35 +126,27 @@ export function createLeaseKeeper({ locks, clock, onStoreClock }: LeaseKeeperOpt
   }
 
   return {
-    leaseMs,
-    async acquire(account, runId, epoch, nowMs) {
-      const sent = now();
-      const attempt = await locks.acquire(account, runId, epoch, nowMs);
-      if ('lease' in attempt) {
-        hold(account, sent);
-        onStoreClock?.(attempt.lease.takenAtMs, clock.steadyMs() - sent.steadyMs);
+    acquire: (account, runId, nowMs) =>
+      holdOnce(
+        () => locks.acquire(account, runId, nowMs),
+        (attempt) => ('lease' in attempt ? attempt.lease : null),
+      ),
+    take: (due, runId, nowMs) =>
+      holdOnce(
+        () => locks.take(due, runId, nowMs),
+        (lease) => lease,
+      ),
+    async release(lease, again = null) {
+      held.delete(lease.runId);
+      if (held.size === 0) wake.abort();
+      try {
+        await locks.release(lease, again);
+      } catch (error) {
+        // Tried again with the next renewals; it ends by itself at last, and then the account is due.
+        kept.set(lease, again);
+        startRenewing();
+        throw error;
       }
-      return attempt;
-    },
-    async release(lease) {
-      drop(lease.account);
-      await locks.release(lease);
-    },
-    leader: (nowMs) => locks.leader(nowMs),
-    rememberCommit: (commit) => locks.rememberCommit(commit),
-    async lead(epoch, nowMs) {
-      const sent = now();
-      const isLeading = await locks.lead(epoch, nowMs);
-      if (isLeading) hold(LEADER, sent);
-      return isLeading;
-    },
-    async resign(epoch) {
-      drop(LEADER);
-      await locks.resign(epoch);
-    },
-    isLeading() {
-      checkLease();
-      return held.has(LEADER);
     },
     signals(of) {
       if (period?.of.stop !== of.stop) period = beginPeriod(of);

@@ -15,15 +15,13 @@ import {
 import { toIso, toMs } from './row-values.ts';
 import { entryRows, markSeen, writeEntries } from './observed-entries.ts';
 import type { Database, OperationsTable, Tables } from './tables.ts';
-import { lockLost, ownRun, requireOwnRun } from './fence.ts';
+import { requireOwnRun } from './fence.ts';
 import { immediately } from './transactions.ts';
 
 type GoodSnapshot = Selectable<Tables['snapshots']> &
   Pick<Selectable<Tables['accounts']>, 'remote_account_id' | 'missing_holdings'>;
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
-  // The lists of an unchanged account, whose bodies the store has.
-  const unchanged = new WeakSet<ObservedCatalog>();
   // Lists are first compared and later written, but their JSON and digests are made only once.
   const digested = new WeakMap<ObservedCatalog, DigestedLists>();
   function digestOnce(observed: ObservedCatalog): DigestedLists {
@@ -43,7 +41,6 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       if (row.remote_account_id !== null && row.remote_account_id !== remoteAccountId) return null;
       const lists = digestOnce(observed);
       const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
-      if (same) unchanged.add(observed);
       const { gone, created } = await changesSince(db, account, remoteAccountId, row.taken_at);
       return {
         observed: same ? observed : await readLists(db, snapshots),
@@ -55,17 +52,14 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
 
     async recordObservation(observation) {
       const lists = digestOnce(observation.observed);
-      // Once: when the method begins again, the store may lack a body after all.
-      const bodies = unchanged.delete(observation.observed)
-        ? new Map<string, Uint8Array>()
-        : await newBodies(db, lists);
+      const bodies = await newBodies(db, lists);
       const isKnown = observation.good && bodies.size === 0 && (await markSeen(db, observation, lists));
       const rows = isKnown ? [] : entryRows(observation);
       await immediately(db, observation.account, async (connection) => {
-        if (!observation.good) await requireOwnRun(connection, observation.runId);
-        else if (!(await writeLastGood(connection, observation))) throw lockLost();
+        await requireOwnRun(connection, observation.runId);
         if (rows.length > 0) await writeEntries(connection, observation, rows);
         await writeSnapshots(connection, observation, lists, bodies);
+        if (observation.good) await writeLastGood(connection, observation);
       });
     },
   };
@@ -163,14 +157,12 @@ async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMa
   return bodies;
 }
 
-/** Resolves with false when the run may not write any more. */
 async function writeLastGood(
   connection: Database,
   { runId, account, phase, missing }: RecordedObservation,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+): Promise<void> {
+  await sql`
     update accounts set last_good_run = ${runId}, last_good_phase = ${phase},
       missing_holdings = ${missing.length === 0 ? null : JSON.stringify(missing)}
-    where name = ${account} and exists (${ownRun(connection, runId)})`.execute(connection);
-  return (numAffectedRows ?? 0n) > 0n;
+    where name = ${account}`.execute(connection);
 }

@@ -9,7 +9,7 @@ import {
   PLAN_DIGEST,
 } from '../core/operator.ts';
 import { utcTime } from '../core/durations-and-sizes.ts';
-import type { Updateable } from 'kysely';
+import { makeAllDue, makeDue } from './due-accounts.ts';
 import { engineOf } from './engine.ts';
 import { PAUSE, readPause, writeSetting } from './stored-settings.ts';
 import type { Database, Tables } from './tables.ts';
@@ -23,11 +23,12 @@ type PauseColumns = Pick<Tables['accounts'], 'paused_at' | 'paused_by' | 'paused
 type Command = Omit<OperatorActionRecord, 'seq' | 'account'>;
 
 export function operatorCommands(db: Database): OperatorCommands {
-  /** Changes columns of an account, which need not have run yet, and records the command, in one transaction. */
+  /** Changes the pause of an account, which need not have run yet, and records the command, in one transaction. */
   async function change(
     account: string,
-    columnsAfter: (pause: PauseColumns | undefined) => Omit<Updateable<Tables['accounts']>, 'name'>,
+    columnsAfter: (pause: PauseColumns | undefined) => PauseColumns,
     action: Command,
+    also: (connection: Database) => Promise<void> = async () => undefined,
   ): Promise<void> {
     const store = async (connection: Database): Promise<void> => {
       const now = await connection
@@ -41,6 +42,7 @@ export function operatorCommands(db: Database): OperatorCommands {
         .values({ name: account, ...columns })
         .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
         .execute();
+      await also(connection);
       await record(connection, account, action);
     };
     await durably(db, account, store);
@@ -63,6 +65,7 @@ export function operatorCommands(db: Database): OperatorCommands {
           .set({ approved_digest: pending, approved_at: at, approved_by: name })
           .where('name', '=', account)
           .execute();
+        await makeDue(connection, account, { trigger: 'approval', by: name }, nowMs);
         await record(connection, account, { at, action: 'approve', by: name, via, detail: pending });
         return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
       };
@@ -83,13 +86,12 @@ export function operatorCommands(db: Database): OperatorCommands {
     },
 
     resume(account, { name, via }, nowMs) {
-      return change(account, () => ({ paused: 0, paused_at: null, paused_by: null, paused_reason: null }), {
-        at: toIso(nowMs),
-        action: 'resume',
-        by: name,
-        via,
-        detail: null,
-      });
+      return change(
+        account,
+        () => ({ paused: 0, paused_at: null, paused_by: null, paused_reason: null }),
+        { at: toIso(nowMs), action: 'resume', by: name, via, detail: null },
+        (connection) => makeDue(connection, account, { trigger: 'resume', by: name }, nowMs),
+      );
     },
 
     pauseAll({ reason, onlyDeletes, forMs }, { name: by, via }, nowMs) {
@@ -110,6 +112,7 @@ export function operatorCommands(db: Database): OperatorCommands {
         const pause = await readPause(connection, nowMs);
         if (pause === null) return null;
         await connection.deleteFrom('settings').where('name', '=', PAUSE).execute();
+        await makeAllDue(connection, { trigger: 'resume', by }, nowMs);
         const at = toIso(nowMs);
         await record(connection, ALL_ACCOUNTS, { at, action: 'resume', by, via, detail: null });
         return pause;
@@ -117,9 +120,10 @@ export function operatorCommands(db: Database): OperatorCommands {
     },
 
     requestSync(account, { name: by, via }, nowMs) {
-      const at = toIso(nowMs);
-      const columns = { sync_requested_at: at, sync_requested_by: by };
-      return change(account, () => columns, { at, action: 'sync', by, via, detail: null });
+      return durably(db, account, async (connection) => {
+        await makeDue(connection, account, { trigger: 'manual', by }, nowMs);
+        await record(connection, account, { at: toIso(nowMs), action: 'sync', by, via, detail: null });
+      });
     },
 
     async requestFetch({ name, via }, nowMs) {
@@ -129,7 +133,7 @@ export function operatorCommands(db: Database): OperatorCommands {
   };
 }
 
-/** Records the command; the daemon that leads looks for new ones. */
+/** Records the command; daemons look for new ones. */
 async function record(db: Database, account: string, action: Command): Promise<void> {
   await db
     .insertInto('operator_actions')

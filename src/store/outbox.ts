@@ -61,7 +61,7 @@ async function nameMessage(db: Database, message: Message): Promise<void> {
   await db.updateTable('notices').set({ message_id: message[0].id }).where('id', 'in', ids).execute();
 }
 
-/** So long a leader that has lost its lease may still send a message, or know its outcome and wait for the store. */
+/** So long a process may send a message, or know its outcome and wait for the store. */
 const CLAIM_MS = 120_000;
 
 /** One statement, which changes the time of the next attempt: of several processes that have read a message, one claims it. */

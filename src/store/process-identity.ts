@@ -1,4 +1,4 @@
-// Identifies this process in locks and runs, and finds out whether another process is dead.
+// Identifies this process in leases and runs, and finds out whether another process is dead.
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errorCode } from '../core/errors.ts';
@@ -10,6 +10,15 @@ export const HOST = [
   readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
   readOr('', () => readlinkSync('/proc/self/ns/pid')),
 ].join('|');
+
+/** This process in its leases. */
+export const HOLDER = `${process.pid} ${HOST}`;
+
+/** The process and the host in a lease. */
+export function holderOf(holder: string): { readonly pid: number; readonly host: string } {
+  const [pid = '', ...host] = holder.split(' ');
+  return { pid: Number(pid), host: host.join(' ') };
+}
 
 /** The name of the machine in the identity of its host. */
 export function machineOf(host: string): string {

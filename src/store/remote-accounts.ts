@@ -4,10 +4,9 @@ import type { Lease } from '../core/ports/locks.ts';
 import type { IdentityClaim } from '../core/ports/journal.ts';
 import { engineOf } from './engine.ts';
 import type { Database } from './tables.ts';
-import { isHeld, isLocked } from './locks.ts';
 import { sql } from 'kysely';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
-import { requireOwnRun } from './fence.ts';
+import { isHeld, isLocked, requireOwnRun } from './fence.ts';
 
 /**
  * The account that has claimed the same remote account at the same address, or null: a configured one, or one that was
@@ -32,30 +31,38 @@ export async function claimantOf(
 
 /** Implements Journal.claimToken within a transaction. */
 export async function claimToken(db: Database, lease: Lease, tokenKey: string): Promise<string | null> {
-  const isOthers = sql<boolean>`token_key = ${tokenKey} and account <> ${lease.account}`;
+  const others = db
+    .selectFrom('accounts as others')
+    .where('others.lease_token', '=', tokenKey)
+    .where('others.name', '<>', lease.account);
   const own = db
-    .updateTable('locks')
-    .set({ token_key: tokenKey })
-    .where('account', '=', lease.account)
-    .where('run_id', '=', lease.runId);
+    .updateTable('accounts')
+    .set({ lease_token: tokenKey })
+    .where('name', '=', lease.account)
+    .where('lease_run', '=', lease.runId);
   const { numUpdatedRows } = await own
-    .where(sql<boolean>`not exists (select 1 from locks where ${isOthers})`)
+    .where(({ not, exists }) => not(exists(others.select('others.name'))))
     .executeTakeFirstOrThrow();
   if (numUpdatedRows > 0n) return null;
-  const users = await db.selectFrom('locks').selectAll().where(isOthers).execute();
+  const users = await others.selectAll().execute();
   const nowMs = await engineOf(db).clockMs(db, Date.now());
-  const user = users.find((lock) => isHeld(db, lock, nowMs));
+  const user = users.find((row) => isHeld(db, row, nowMs));
   if (user === undefined) await own.execute();
-  return user?.account ?? null;
+  return user?.name ?? null;
 }
 
 /** The columns of `accounts` that the row of the new name keeps; the others come from the row of the former one. */
 const KEPT_COLUMNS = [
   'consecutive_failures',
   'last_run_id',
-  'sync_requested_at',
-  'sync_requested_by',
-  'next_tick_at',
+  'due_at',
+  'due_reason',
+  'due_by',
+  'ticked_at',
+  'lease_holder',
+  'lease_until',
+  'lease_run',
+  'lease_token',
 ] as const;
 
 /** Those that it keeps if it is paused itself: a pause of either stays. */
@@ -97,11 +104,10 @@ async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string 
 
 /** Moves all rows of an account to another name. */
 async function moveJournal(connection: Database, former: string, account: string): Promise<void> {
-  // No process that may be alive holds the lock of the old name, so its broken runs are ended here.
+  // No process that may be alive holds the lease of the old name, so its broken runs are ended here.
   const nowMs = await engineOf(connection).clockMs(connection, Date.now());
-  const broken = await brokenRuns(connection, former, true, nowMs);
+  const broken = await brokenRuns(connection, former, null, nowMs);
   await interruptRuns(connection, broken, nowMs, (work) => work(connection));
-  await connection.deleteFrom('locks').where('account', '=', former).execute();
   const own = connection.selectFrom('accounts').select('paused').where('name', '=', account);
   const isPaused = (await own.executeTakeFirst())?.paused === 1;
   const kept = [...KEPT_COLUMNS, ...(isPaused ? PAUSE_COLUMNS : [])].map((column) => sql.ref(column));

@@ -57,7 +57,7 @@ export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
       const first = await runs
         .select('config_commit')
         .where('config_digest', '=', configDigest)
-        .where('epoch', 'is not', null)
+        .where('trigger', '<>', 'cli')
         .where('config_dirty', '=', 0)
         .where('started_at', '>', applied?.started_at ?? '')
         .orderBy('started_at')

@@ -7,7 +7,7 @@ import { totalsOf } from './run-totals.ts';
 import { type Database, type OperationsTable, type RunsTable, TABLES } from './tables.ts';
 
 /** What no list of runs shows: long texts, and what only the store uses. */
-const UNLISTED = ['warnings', 'plan_body', 'holder_host', 'holder_pid', 'epoch', 'timeline'] as const;
+const UNLISTED = ['warnings', 'plan_body', 'holder_host', 'holder_pid'] as const;
 
 /** The columns of a run for lists. */
 export const LISTED = columnsWithout<keyof RunsTable, (typeof UNLISTED)[number]>(

@@ -10,8 +10,7 @@ import type { Database, RunsTable } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
-import { engineOf } from './engine.ts';
-import { lockLost, ownRun, requireLeader, requireOwnRun } from './fence.ts';
+import { lockLost, ownRun, requireOwnRun } from './fence.ts';
 import { recountRun, remainingOf } from './run-totals.ts';
 import { toIso } from './row-values.ts';
 
@@ -31,7 +30,6 @@ export function runsJournal(
     async recordFailedRun(run, { code, message }) {
       await endBrokenRuns(db, run);
       await immediately(db, run.account, async (connection) => {
-        await requireLeader(connection, run.epoch ?? null);
         const finished_at = toIso(run.startedAtMs);
         await insertRun(connection, run, { status: 'failed', finished_at, error_code: code, error: message });
         await connection
@@ -116,7 +114,7 @@ export function runsJournal(
 
 /** Ends the runs of processes that are dead. */
 async function endBrokenRuns(db: Database, { account, startedAtMs }: NewRun): Promise<void> {
-  await interruptRuns(db, await brokenRuns(db, account, false, startedAtMs), startedAtMs);
+  await interruptRuns(db, await brokenRuns(db, account, undefined, startedAtMs), startedAtMs);
 }
 
 /** Inserts a run as the latest one of its account. */
@@ -125,24 +123,8 @@ async function insertRun(
   run: NewRun,
   ending: Pick<Insertable<RunsTable>, 'status' | 'finished_at' | 'error_code' | 'error'>,
 ): Promise<void> {
-  const {
-    id,
-    account,
-    trigger,
-    actor = null,
-    mode,
-    startedAtMs,
-    configDigest,
-    configCommit,
-    epoch = null,
-    nextTickMs = null,
-  } = run;
-  const latest = {
-    last_run_id: id,
-    // Any other run may have read the files before they were changed that the request is about.
-    ...(trigger === 'manual' ? { sync_requested_at: null } : {}),
-    ...(nextTickMs === null ? {} : { next_tick_at: toIso(nextTickMs) }),
-  };
+  const { id, account, trigger, actor = null, mode, startedAtMs, configDigest, configCommit } = run;
+  const latest = { last_run_id: id };
   await connection
     .insertInto('accounts')
     .values({ name: account, ...latest })
@@ -165,8 +147,6 @@ async function insertRun(
       config_subject: configCommit === null ? null : cutSubject(configCommit.subject),
       holder_host: HOST,
       holder_pid: process.pid,
-      epoch,
-      timeline: engineOf(connection).timeline,
       ...ending,
     })
     .execute();

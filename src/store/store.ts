@@ -1,5 +1,5 @@
 // The store: the journal, the locks and the outbox over one database, which is opened where the configuration places it.
-import type { Locks } from '../core/ports/locks.ts';
+import type { DueAccounts, Locks } from '../core/ports/locks.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { Journal } from '../core/ports/journal.ts';
 import type { OperatorCommands } from '../core/operator.ts';
@@ -7,6 +7,7 @@ import type { Outbox } from '../core/ports/outbox.ts';
 import type { OpenLocation } from '../core/settings.ts';
 import { sleep } from '../system/clock.ts';
 import { journalReader } from './journal-reader.ts';
+import { dueAccounts } from './due-accounts.ts';
 import { createLocks } from './locks.ts';
 import { observationsJournal } from './observations.ts';
 import { operatorCommands } from './operator-commands.ts';
@@ -23,6 +24,7 @@ import { type StoredSettings, storedSettings } from './stored-settings.ts';
 export interface Store {
   readonly journal: Journal;
   readonly locks: Locks;
+  readonly due: DueAccounts;
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly outbox: Outbox;
@@ -74,8 +76,8 @@ export function createStore(opened: OpenDatabase): Store {
       // The others decide whether this process may write, so they never wait.
       acquire: RUN_PATIENCE_MS,
       release: RUN_PATIENCE_MS,
-      resign: RUN_PATIENCE_MS,
     }),
+    due: withStoreErrors(opened, 0, dueAccounts(db)),
     reader: withStoreErrors(opened, PERSON_PATIENCE_MS, journalReader(db)),
     operator: withStoreErrors(opened, PERSON_PATIENCE_MS, operatorCommands(db)),
     outbox: withStoreErrors(opened, RUN_PATIENCE_MS, createOutbox(db)),

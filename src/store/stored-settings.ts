@@ -1,12 +1,16 @@
 // Keeps values of the program itself, such as the key of sessions, equal for every process that uses the store.
 import type { PauseOfAll } from '../core/operator.ts';
+import { sql } from 'kysely';
 import { engineOf } from './engine.ts';
+import { toIso } from './row-values.ts';
 import type { Database } from './tables.ts';
 import { durably } from './transactions.ts';
 
 export interface StoredSettings {
   /** The stored value. Without one, stores `fresh` and returns it; of several processes, the value of the first is kept. */
   valueOr(name: string, fresh: string): Promise<string>;
+  /** Stores the time. False when another process has stored one less than `everyMs` ago. */
+  claimTime(name: string, everyMs: number, nowMs: number): Promise<boolean>;
 }
 
 export function storedSettings(db: Database): StoredSettings {
@@ -20,6 +24,15 @@ export function storedSettings(db: Database): StoredSettings {
         await row.onConflict((conflict) => conflict.doNothing()).execute();
         return (await readSetting(connection, name)) ?? fresh;
       });
+    },
+
+    async claimTime(name, everyMs, nowMs) {
+      const now = await engineOf(db).clockMs(db, nowMs);
+      const { numAffectedRows } = await sql`
+        insert into settings (name, value) values (${name}, ${toIso(now)})
+        on conflict (name) do update set value = excluded.value
+        where settings.value <= ${toIso(now - everyMs)} or settings.value > ${toIso(now)}`.execute(db);
+      return numAffectedRows === 1n;
     },
   };
 }

@@ -7,7 +7,7 @@ import type { NoticeType } from '../core/notice.ts';
 import type { Operator, RecordedAction } from '../core/operator.ts';
 
 /** The version of the schema: `user_version` in SQLite, `store_version` in PostgreSQL. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** `sequence`: the primary key of a table whose rows the engine counts. */
 type ColumnType = 'text' | 'integer' | 'blob' | 'sequence';
@@ -35,7 +35,10 @@ const integer = (): Column<number> => ({ type: 'integer', isRequired: true });
 const blob = (): Column<Uint8Array> => ({ type: 'blob', isRequired: true });
 const sequence = (): Column<Generated<number>> => ({ type: 'sequence', isRequired: true });
 const count = (): Column<Generated<number>> => ({ type: 'integer', isRequired: true, initial: 0 });
-const optionalText = (): Column<string | null> => ({ type: 'text', isRequired: false });
+const optionalText = <Value extends string = string>(): Column<Value | null> => ({
+  type: 'text',
+  isRequired: false,
+});
 const optionalInteger = (): Column<number | null> => ({ type: 'integer', isRequired: false });
 
 export const TABLES = {
@@ -67,16 +70,22 @@ export const TABLES = {
       throttled_until: optionalText(),
       last_applied_commit: optionalText(),
       last_applied_committed_at: optionalText(),
-      // When an operator requested a run that has not begun.
-      sync_requested_at: optionalText(),
-      sync_requested_by: optionalText(),
-      // The next tick of its schedule when the daemon last ran it.
-      next_tick_at: optionalText(),
+      // When it is due, why, and which operator requested that.
+      due_at: optionalText(),
+      due_reason: optionalText<Trigger>(),
+      due_by: optionalText(),
+      // The latest tick of its schedule that made it due, or that was skipped; null until a daemon knows the account.
+      ticked_at: optionalText(),
+      // The process that runs it, until when if it does not renew that, its run, and a digest of the token that it uses.
+      lease_holder: optionalText(),
+      lease_until: optionalText(),
+      lease_run: optionalText(),
+      lease_token: optionalText(),
     },
     key: ['name'],
     indexes: {
-      accounts_synced: '(name) where sync_requested_at is not null',
-      accounts_approved: '(name) where approved_digest is not null',
+      accounts_due: '(name) where due_at is not null or lease_run is not null',
+      accounts_by_token: '(lease_token) where lease_token is not null',
       accounts_by_remote: '(base_url, remote_account_id)',
     },
   },
@@ -115,10 +124,6 @@ export const TABLES = {
       planned_deletes: optionalInteger(),
       holder_host: optionalText(),
       holder_pid: optionalInteger(),
-      // Of a run of a daemon: as which leader it made the run.
-      epoch: optionalText(),
-      // In which timeline of the database it began; empty in a file.
-      timeline: textOrEmpty(),
     },
     key: ['id'],
     references: { plan_body: 'plan_bodies (digest)' },
@@ -196,23 +201,6 @@ export const TABLES = {
     key: ['account', 'remote_account_id', 'kind', 'remote_id'],
     // Finds an entry that another account has.
     indexes: { entries_by_remote_id: '(remote_id, kind, remote_account_id)' },
-  },
-  locks: {
-    columns: {
-      account: text(),
-      // The process that renews it.
-      holder: text(),
-      // In the row of the daemon that leads, whose account is empty, this is its epoch.
-      run_id: text(),
-      host: text(),
-      pid: integer(),
-      taken_at: text(),
-      expires_at: text(),
-      // A digest of the token of the run that holds the lock, so that a copied token is detected.
-      token_key: optionalText(),
-    },
-    key: ['account'],
-    indexes: { locks_by_token_key: '(token_key)' },
   },
   // The state of each account that each target was last notified of. A target is a digest, never an address.
   notice_states: {

@@ -34,7 +34,7 @@ export async function startFleet(size: number): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-fleet-'));
   const names = Array.from({ length: size }, (_, index) => nameOf(index));
   const regions = REGIONS.map((region, index) => `${region}: "http://127.0.0.1:${index + 5}"`);
-  writeServiceFile(folder, ['daemon: { runOnStart: false }', `regions: { ${regions.join(', ')} }`]);
+  writeServiceFile(folder, [`regions: { ${regions.join(', ')} }`]);
   // Creates the store.
   await (await startDaemonProcess(folder)).stop();
   writeRuns(join(folder, 'data/rolecall.db'), names);

@@ -65,7 +65,7 @@ function serviceFile({ us, eu }: { us: Sandbox; eu: Sandbox }): string {
     `regions: { us: "${us.url}", eu: "${eu.url}" }`,
     `api: ${QUICK_API}`,
     `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
-    'daemon: { runOnStart: false, shutdownGrace: 5s }',
+    'daemon: { shutdownGrace: 5s }',
     WITH_TOKEN,
     NOTIFY,
     '',
@@ -312,7 +312,7 @@ async function startsAndConverges(day: Day): Promise<void> {
   );
   expect(names(day.us, 'acme')).toEqual(['Go', 'Perl', 'Rust']);
   expect(names(day.eu, 'beta')).toEqual(['Lathe', 'Welder']);
-  expect(runs(day, 'acme')[0]).toMatchObject({ trigger: 'schedule', status: 'held', created: 2 });
+  expect(runs(day, 'acme')[0]).toMatchObject({ trigger: 'start', status: 'held', created: 2 });
   await expectNotices(day, { acme: ['applied', 'held'], beta: ['applied'] });
   expect(day.receiver.notices('acme')[1]?.data.summary).toMatchObject({ hold: 1 });
   const samples = await day.daemon.metrics();
@@ -455,7 +455,7 @@ async function catchesUpAfterItsRestart(day: Day): Promise<void> {
 }
 
 function leavesNothingOpen({ workspace, us, eu, daemon }: Day): void {
-  expect(workspace.rows('select * from locks')).toEqual([]);
+  expect(workspace.rows('select * from accounts where lease_run is not null')).toEqual([]);
   expect(workspace.rows(`select * from runs where status = 'running' or finished_at is null`)).toEqual([]);
   expect(
     workspace.rows(`select * from operations where status in ('pending', 'sent', 'unknown', 'failed')`),

@@ -43,9 +43,10 @@ test('the daemon does not start with a token that is too short or configured twi
 
 test('a token with the role read changes nothing, actions are logged with token and address, and syncs during a run make one more', async () => {
   const workspace = await workspaceWith(
-    'http: { listen: 0.0.0.0:0, token: { env: ROLECALL_HTTP_TOKEN }, tokens: [{ name: ci, token: { env: CI }, role: read }], trustedProxies: [127.0.0.1] }\ndaemon: { runOnStart: false }',
+    'http: { listen: 0.0.0.0:0, token: { env: ROLECALL_HTTP_TOKEN }, tokens: [{ name: ci, token: { env: CI }, role: read }], trustedProxies: [127.0.0.1] }',
   );
   const daemon = await startDaemon(workspace, { env: { CI: 'a-token-that-only-looks' } });
+  await until('its first run has ended', () => daemon.runsEnded('acme') === 1);
   const send = async (path: string, token: string, method = 'POST') => {
     const type = { 'content-type': 'application/json' };
     const headers = { ...type, authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.7' };
@@ -81,9 +82,13 @@ test('a token with the role read changes nothing, actions are logged with token 
   );
   const more = await Promise.all([1, 2, 3, 4].map(() => daemon.api('accounts/acme/sync', {})));
   expect([first, ...more].map(({ status }) => status)).toEqual([202, 202, 202, 202, 202]);
-  await until('the run that follows has ended', () => daemon.runsEnded('acme') === 2);
+  await until('the run that follows has ended', () => daemon.runsEnded('acme') === 3);
   expect((await daemon.api('accounts/acme')).body['activity']).toBe('idle');
-  expect(workspace.rows('select trigger from runs')).toEqual([{ trigger: 'manual' }, { trigger: 'manual' }]);
+  expect(workspace.rows('select trigger from runs')).toEqual([
+    { trigger: 'start' },
+    { trigger: 'manual' },
+    { trigger: 'manual' },
+  ]);
   await daemon.stop();
 });
 

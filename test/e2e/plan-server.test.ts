@@ -34,7 +34,7 @@ interface Stage {
   readonly ask: (args?: readonly string[], env?: Readonly<Record<string, string>>) => Promise<Result>;
 }
 
-const QUIET = `defaults: { mode: plan, schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }`;
+const QUIET = `defaults: { mode: plan, schedule: ${ONCE_A_YEAR} }`;
 
 async function stage(
   options: SceneOptions,
@@ -43,6 +43,9 @@ async function stage(
   const s = await scene({ ...options, service: [QUIET, WITH_TOKEN, options.service ?? ''].join('\n') });
   await prepare(s);
   const daemon = await startDaemon(s);
+  const names = ['acme', ...(options.others ?? []).map(({ name }) => name)];
+  await s.until('the first runs have ended', () => names.every((name) => daemon.runsEnded(name) > 0));
+  s.sandbox.clearRequests();
   const client = makeWorkspace('not-used');
   cpSync(join(s.folder, 'config'), join(client.folder, 'config'), { recursive: true });
   return {
@@ -64,11 +67,10 @@ function onlyPlan(result: Result): Plan {
   return plan;
 }
 
-/** Every row of every table of the store of the daemon, but for its locks. */
+/** Every row of every table of the store of the daemon. */
 function storeOf(s: Scene): Record<string, unknown[]> {
   const tables = s.rows<{ name: string }>(
-    // The daemon renews its own lock all the time.
-    `select name from sqlite_master where type = 'table' and name <> 'locks' order by name`,
+    `select name from sqlite_master where type = 'table' order by name`,
   );
   return Object.fromEntries(tables.map(({ name }) => [name, s.rows(`select * from "${name}"`)]));
 }
@@ -105,7 +107,7 @@ test('plan --server returns the plan that the next run of the daemon makes from 
 
   await daemon.edit(() => s.configure('policy: { ownership: managed }\nskills: [Go, Flap, New]'));
   expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
-  await s.until('the daemon has planned', () => daemon.runsEnded('acme', 'planned') > 0);
+  await s.until('the daemon has planned', () => daemon.runsEnded('acme', 'planned') > 1);
   const id = daemon.events('run_ended', 'acme').at(-1)?.runId ?? '';
   const own = (await daemon.api<RunJson>(`runs/${id}`)).body.plan;
   expect({ ...own, createdAt: '' }).toEqual({ ...plan, createdAt: '' });
@@ -276,14 +278,7 @@ test('the token of an account is not sent to an address from a posted file', asy
   const { s, client, ask, daemon } = await stage(
     { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
     (on) => {
-      on.serve(
-        {},
-        [
-          `regions: { us: "${on.sandbox.url}" }`,
-          `defaults: { mode: plan, schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }`,
-          WITH_TOKEN,
-        ].join('\n'),
-      );
+      on.serve({}, [`regions: { us: "${on.sandbox.url}" }`, QUIET, WITH_TOKEN].join('\n'));
       on.write('config/accounts/beta.yaml', IN_REGION);
       on.write('private/token', 'token-of-beta');
     },
@@ -312,8 +307,6 @@ test('plan --server writes nothing to the service or the store, and does not use
     resources: [{ skills: ['Perl'] }],
     file: 'mode: approve\nskills: [Go, Zig]',
   });
-  expect((await daemon.api('accounts/acme/sync', {})).status).toBe(202);
-  await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);
   await s.run(['pause', 'acme']);
   expect((await s.run(['approve', 'acme', '--yes'])).status).toBe(0);
   const before = storeOf(s);

@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('copy-store', () => {
     expect(there).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(
-        /^copied and verified 3 runs, \d+ rows in 12 tables, from \S+\/data\/rolecall\.db to PostgreSQL \S+, schema \S+\n$/u,
+        /^copied and verified 3 runs, \d+ rows in 11 tables, from \S+\/data\/rolecall\.db to PostgreSQL \S+, schema \S+\n$/u,
       ),
     });
     on.serve({}, '', `{ postgres: { url: { env: ROLECALL_DATABASE_URL }, schema: ${schema} } }`);

@@ -39,14 +39,14 @@ test('the first steps of the README lead from a sandbox to an approved plan, whi
     const post = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     return (await (await fetch(`${found()}/api/v1/accounts/acme${path}`, { headers, ...post })).json()) as {
       readonly pending: { readonly digest: string } | null;
-      readonly state: string;
+      readonly lastRun: { readonly status: string } | null;
     };
   };
   await until('the plan waits', async () => (await api('')).pending !== null);
   const digest = (await api('')).pending?.digest;
   expect(README_PLAN).toContain(`Plan digest  ${digest}\n`);
   await api('/approve', { digest });
-  await until('it is applied', async () => (await api('')).state === 'held');
+  await until('it is applied', async () => (await api('')).lastRun?.status === 'held');
   expect((await rolecall('rolecall history')).stdout).toContain('held');
   expect((await rolecall('rolecall show last')).stdout).toContain('2 created, 3 deleted, 2 held');
 

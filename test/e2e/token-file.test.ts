@@ -11,7 +11,7 @@ test.each(['../secrets/acme', '../../secrets/acme'])(
   'plan --server plans an account whose token file %s is only on the daemon’s machine',
   async (file) => {
     const s = await scene({
-      service: `defaults: { schedule: ${ONCE_A_YEAR} }\ndaemon: { runOnStart: false }\n${WITH_TOKEN}`,
+      service: `defaults: { schedule: ${ONCE_A_YEAR} }\n${WITH_TOKEN}`,
     });
     const account = (lines: string): string =>
       `baseUrl: ${s.sandbox.url}\ntoken: { file: ${file} }\n${lines}\n`;

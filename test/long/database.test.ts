@@ -23,20 +23,4 @@ describe.skipIf(!hasPostgres)('a daemon', () => {
       await daemon.stop();
     },
   );
-
-  test.each([
-    [0, 200],
-    [8000, 200],
-    [20_000, 503],
-    [-20_000, 503],
-  ])('whose clock differs by %i ms answers %i', { timeout: 90_000 }, async (ms, status) => {
-    const on = await replicaScene('"0 0 1 1 *"');
-    const shift = `const now = Date.now; Date.now = () => now() + ${ms}`;
-    const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(shift)}` };
-    const daemon = await startDaemon(on, { env });
-    await until('it leads', () => daemon.events('leads').length > 0);
-    await until('it answers', async () => (await daemon.get('/readyz')).status === status);
-    expect(daemon.events('clock_differs').length).toBe(ms === 0 ? 0 : 1);
-    await daemon.stop();
-  });
 });

@@ -48,15 +48,15 @@ test(
     const { passed } = await undisturbed();
     const writes = passed.filter(({ at }) => at === 'before-write').map(({ what }) => what);
     const storeCreated = writes.findIndex((what) => /^commit$/i.test(what));
-    const released = writes.findIndex((what) => /delete from locks/.test(what));
+    const released = writes.findIndex((what) => /set lease_holder = null/.test(what));
     const part = (index: number): string =>
-      index <= storeCreated ? 'creating the store' : index >= released ? 'the lock and pruning' : 'the run';
+      index <= storeCreated ? 'creating the store' : index >= released ? 'the lease and pruning' : 'the run';
     const points = writes.flatMap((what, index): Point[] => {
       const point = { nth: index + 1, what };
       const before: Point = { ...point, at: 'before-write', row: `before a write: ${part(index)}` };
       const after: Point = { ...point, at: 'after-write', row: `after a commit: ${part(index)}` };
       // Within a transaction the moment after a write is the moment before the next write.
-      return /^commit$|journal_mode|delete from locks/i.test(what) ? [before, after] : [before];
+      return /^commit$|journal_mode|lease_holder = null/i.test(what) ? [before, after] : [before];
     });
     expect(points.length).toBeGreaterThan(100);
     await tryAll(points);

@@ -41,8 +41,7 @@ async function daemonPoints(): Promise<Point[]> {
     await until('its first run has ended', () => daemon.runsEnded('acme', 'held') > 0);
     await daemon.stop();
     const writes = scene.passed().filter(({ at }) => at === 'before-write');
-    // The lock of the leader is deleted at the start, by its name alone.
-    const over = writes.findIndex(({ what }) => /delete from locks .*run_id/.test(what));
+    const over = writes.findIndex(({ what }) => /set lease_holder = null/.test(what));
     const sample = writes.slice(0, over + 1).flatMap(({ what }, index): Point[] => {
       const point = { nth: index + 1, what, row: 'serve: a write' };
       if (/^commit/i.test(what)) return [{ ...point, at: 'after-write' }];

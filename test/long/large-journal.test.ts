@@ -54,7 +54,7 @@ test(
     const second = await store.begin(2);
     write(second, 'pending');
     await timed('interrupt', async () => {
-      const attempt = await store.locks.acquire('acme', runId(3), null, T0);
+      const attempt = await store.locks.acquire('acme', runId(3), T0);
       if ('lease' in attempt) await store.locks.release(attempt.lease);
     });
     const rows = store.rows('select status, count(*) as count from operations group by 1');

@@ -8,7 +8,7 @@ import { globMatcher } from '../../src/core/names.ts';
 import type { AccountSettings } from '../../src/core/settings.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { settingsDigest } from '../../src/run/changes-during-run.ts';
-import { reconcile } from '../../src/run/reconcile.ts';
+import { reconcileLeased } from '../../src/run/reconcile.ts';
 import type { ApplyDeps } from '../../src/run/request.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createConnections } from '../../src/service/connections.ts';
@@ -120,9 +120,6 @@ async function play({ modes, steps }: Script): Promise<void> {
     loadCron: () => Promise.resolve(() => false),
     currentDigest: async (settings) => settingsDigest(settings),
   };
-  const epoch = 'the-daemon';
-  expect(await store.locks.lead(epoch, clock.nowMs())).toBe(true);
-
   let commit = 1;
   let pause: { readonly onlyDeletes: boolean; readonly untilMs: number } | null = null;
   const account = (): Account => ({
@@ -166,7 +163,10 @@ async function play({ modes, steps }: Script): Promise<void> {
     sandbox.clearRequests();
     // Runs are in the order of their beginnings.
     clock.pass(10);
-    const result = await reconcile(
+    const lock = await store.locks.acquire(of, newRunId(), clock.nowMs());
+    if ('heldBy' in lock) throw new Error(`the lease is held by ${lock.heldBy}`);
+    const { lease } = lock;
+    const result = await reconcileLeased(
       {
         settings,
         api: API,
@@ -181,13 +181,14 @@ async function play({ modes, steps }: Script): Promise<void> {
         configured: new Set(NAMES),
         trigger: 'schedule',
         accept: new Set(['no_evidence'] as const),
-        epoch,
+        lease,
         signals: { stop: new AbortController().signal, kill: new AbortController().signal },
       },
+      lease,
       deps,
-      { mode: modes[of], approvals: true, lockTimeoutMs: 0 },
+      { mode: modes[of], approvals: true },
     );
-    if ('heldBy' in result) throw new Error(`the lock is held by ${result.heldBy}`);
+    await store.locks.release(lease);
     const { plan, operations } = result.ended;
     const writes = sandbox.requests().filter(({ method }) => method !== 'GET');
     const deletes = writes.filter(({ method }) => method === 'DELETE');

@@ -40,7 +40,7 @@ export interface StoreState {
   readonly runs: readonly RunRow[];
   readonly operations: readonly OperationRow[];
   readonly entries: readonly EntryRow[];
-  readonly locks: number;
+  readonly leases: number;
   /** The commit that the account was last applied from. */
   readonly appliedFrom: string | null;
   /** Whether a run has stored complete lists, without which the next run holds its deletes (no_history). */
@@ -62,7 +62,7 @@ export function inspectStore(store: string): StoreState {
       runs: rows('select * from runs order by id'),
       operations: rows('select * from operations order by run_id, seq'),
       entries: rows('select * from entries'),
-      locks: rows('select * from locks').length,
+      leases: rows('select * from accounts where lease_run is not null').length,
       appliedFrom:
         rows<{ last_applied_commit: string | null }>('select * from accounts')[0]?.last_applied_commit ??
         null,
@@ -137,15 +137,15 @@ function labelOf({ method, kind, subject, phase }: Arrival): string {
   return `${method} ${kind} ${subject} (${phase})`;
 }
 
-/** The store is not damaged, and has no locks and no open operations. */
-export function storeBreaches({ integrity, runs, operations, locks }: StoreState): string[] {
+/** The store is not damaged, and has no leases and no open operations. */
+export function storeBreaches({ integrity, runs, operations, leases }: StoreState): string[] {
   const open = operations.filter(
     ({ status, settled_by }) =>
       status === 'pending' || status === 'sent' || (status === 'unknown' && settled_by === null),
   );
   return [
     ...(integrity === 'ok' ? [] : [`the store is damaged: ${integrity}`]),
-    ...(locks === 0 ? [] : [`${locks} locks remain`]),
+    ...(leases === 0 ? [] : [`${leases} leases remain`]),
     ...runs.filter(({ status }) => status === 'running').map(({ id }) => `run ${id} is still running`),
     ...open.map(({ action, name, status }) => `the ${action} of ${name} is still ${status}`),
   ];

@@ -136,14 +136,14 @@ export const databaseLost: Disturbance = async ({ cluster, options }, _member, l
     await cluster?.start();
   });
 
-/** Keeps the lock of the leader from being renewed, as a process does that is suspended within a transaction. */
+/** Keeps a lease from being renewed, as a process does that is suspended within a transaction. */
 export const transactionFrozen: Disturbance = async ({ cluster, schema, options }, _member, log) => {
   await during(log, { what: 'transaction frozen for 1.5 leases', accounts: null }, async () => {
     const client = new pg.Client({ connectionString: cluster?.url });
     client.on('error', () => undefined);
     await client.connect();
     await client.query(`set search_path to ${schema}; begin`);
-    await client.query("select 1 from locks where account = '' for update");
+    await client.query('select 1 from accounts order by name limit 1 for update');
     await pause(1.5 * options.leaseMs);
     await client.end().catch(() => undefined);
   });

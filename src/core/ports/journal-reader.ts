@@ -14,8 +14,10 @@ export interface AccountRecord {
   /** When a run last ended converged, held or planned. */
   readonly lastSuccessAt: string | null;
   readonly remaining: RemainingCounts | null;
-  /** The next tick of its schedule when the daemon last ran it. */
-  readonly nextTickMs: number | null;
+  /** Since when, or from when, it is due; null while it is not. */
+  readonly dueMs: number | null;
+  /** The latest tick of its schedule that a daemon noticed. */
+  readonly tickedMs: number | null;
 }
 
 /** How many operations of the last plan of an account were not done. */
@@ -86,8 +88,6 @@ export interface JournalReader extends SnapshotReader {
     after?: number;
   }): Promise<readonly OperatorActionRecord[]>;
   readonly pauseOfAll: Journal['pauseOfAll'];
-  /** The runs that operators have requested and that have not begun, and approvals that no run has used yet. */
-  requests(): Promise<readonly OperatorRequest[]>;
   /** The account among `configured` that has claimed the remote account, or null. Claims nothing. */
   claimant(claim: IdentityClaim): Promise<string | null>;
   /** How many entries of each kind the last lists of a run showed. */
@@ -136,15 +136,6 @@ export interface EarlierHolders {
   readonly until: string;
   /** Their ids, sorted. */
   readonly people: readonly string[];
-}
-
-/** What starts a run besides a tick. `at` identifies the request: each starts one run. */
-export interface OperatorRequest {
-  readonly account: string;
-  readonly trigger: 'manual' | 'approval';
-  readonly at: string;
-  /** Who requested it. */
-  readonly by: string | null;
 }
 
 export interface SnapshotRecord {

@@ -29,10 +29,6 @@ export interface NewRun {
   readonly startedAtMs: number;
   readonly configDigest: string | null;
   readonly configCommit: ConfigCommit | null;
-  /** As which leader the daemon makes the run; null for a command. */
-  readonly epoch?: string | null;
-  /** The next tick of the schedule after the run. */
-  readonly nextTickMs?: number | null;
 }
 
 /** An operation as it is first written, before anything is sent. Its place among the others, from 1, is its `seq`. */
@@ -171,12 +167,9 @@ export interface Journal {
     nowMs: number,
   ): Promise<void>;
 
-  /** Throws StoreError `lock_lost` when another process holds the lock of its account, or leads. */
+  /** Throws StoreError `lock_lost` when another process holds the lease of its account. */
   beginRun(run: NewRun): Promise<void>;
-  /**
-   * Journals a run that failed before it could begin. It needs no lock: another run of the account may hold it. Throws
-   * StoreError `lock_lost` when another process leads.
-   */
+  /** Journals a run that failed before it could begin. It needs no lease: another run of the account may hold it. */
   recordFailedRun(run: NewRun, failure: { readonly code: string; readonly message: string }): Promise<void>;
   /**
    * Detects that an account file was renamed, and moves the journal of the former account to the new name. The new account

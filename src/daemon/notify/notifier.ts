@@ -6,6 +6,7 @@ import { decideNotices, type NotifiedState } from '../../core/notice.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { DeliveryOutcome, Outbox, QueuedMessage, TargetUpdate } from '../../core/ports/outbox.ts';
+import type { CommitRelation } from '../../core/ports/repository.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { Links, NotifySettings } from '../../core/settings.ts';
 import { describeFailure } from '../../run/run-result.ts';
@@ -29,10 +30,10 @@ export interface NotifierOptions extends Pick<Links, 'commitsAt'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly resolveSecret: ResolveSecret;
-  /** Whether this process leads: only the one that does sends. */
-  readonly isLeading: () => boolean;
   /** null while the files differ from their commit. */
   readonly fleet?: () => Promise<Fleet | null>;
+  /** `ancestor`: the second commit descends from the first one. */
+  readonly compareCommits?: (a: string, b: string) => Promise<CommitRelation>;
   readonly onResult?: (result: DeliveryResult) => void;
   /** In [0, 1); scatters retries. */
   readonly random?: () => number;
@@ -46,7 +47,7 @@ export interface Notifier {
    * account as configured, `followers` the number of accounts that run newer commits after it.
    */
   runEnded(outcome: RunOutcome, mode: RunMode, followers?: number): Promise<void>;
-  /** Starts deliveries, including those that an earlier leader left. */
+  /** Starts deliveries, including those that another process left. */
   start(): void;
   /** Waits for the deliveries in progress, and starts none until the next start. Undelivered notifications wait in the store. */
   stop(): Promise<void>;
@@ -54,8 +55,10 @@ export interface Notifier {
 
 /** Deliveries to one target at the same time. */
 const MAX_CONCURRENT = 4;
-/** How soon the store is used again after a failure. */
+/** How soon the store is used again after a failure, and to find what other processes left. */
 const POLL_MS = 30_000;
+/** So soon a message that was taken is sent, or not at all: later another process may take it. */
+const LATE_MS = 60_000;
 /** Between two requests that set a status. */
 const STATUS_GAP_MS = 10_000;
 /** How soon an outcome is stored again that could not be stored. */
@@ -98,11 +101,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
     if (quietMs > 0) return quietMs;
     const isStatus = isStatusTarget(settings);
     const most = isStatus ? 1 : MAX_CONCURRENT;
-    if (sending.size === most || !options.isLeading()) return POLL_MS;
+    if (sending.size === most) return POLL_MS;
     try {
       const limits = { messages: most - sending.size, collectMs: settings.collectMs };
       const { messages, nextAtMs } = await outbox.takeDue(key, limits, nowMs);
-      if (!options.isLeading()) return POLL_MS;
+      if (clock.nowMs() - nowMs > LATE_MS) return POLL_MS;
       // A status is made when it can be sent, so that only the newest one follows the one before.
       const isIdle = messages.length === 0 && nextAtMs === null;
       if (isStatus && isIdle && (await queueStatus(key, settings.format))) return 0;
@@ -125,8 +128,14 @@ export function createNotifier(options: NotifierOptions): Notifier {
   /** Queues the status of the commit in use, or the last one of the commit that it replaces. */
   async function queueStatus(target: string, format: NotifySettings['format']): Promise<boolean> {
     const fleet = await options.fleet?.();
-    const status = fleet && nextStatus(fleet, await outbox.states(target), format);
-    if (!status) return false;
+    if (!fleet) return false;
+    const states = await outbox.states(target);
+    const last = states.get(STATUS)?.states['sha'];
+    // Another process has newer files.
+    if (typeof last === 'string' && (await options.compareCommits?.(fleet.commit, last)) === 'ancestor')
+      return false;
+    const status = nextStatus(fleet, states, format);
+    if (status === null) return false;
     const [id, body] = [randomUUID(), JSON.stringify(status)];
     const notice = { id, runId: id, type: 'status', commit: status.sha, body } as const;
     // Another process may have queued it meanwhile.
@@ -142,7 +151,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const nextMs = isStatusTarget(settings) ? clock.nowMs() + STATUS_GAP_MS : 0;
     quietUntilMs.set(key, Math.max(quietUntilMs.get(key) ?? 0, attempt.quietUntilMs, nextMs));
     report(message, settings.format, attempt.outcome);
-    // Until the store has the outcome, this process does not send the message again. It may lead no longer then.
+    // Until the store has the outcome, this process does not send the message again.
     while (!(await isSettled(message, attempt.outcome))) await clock.sleep(SETTLE_MS);
   }
 

@@ -30,14 +30,9 @@ export function postgresEngine({ schema, leaseMs }: Pick<PostgresLocation, 'sche
     },
     isRepeatable: (error) => isRepeatable(error) || (error instanceof Error && uncommitted.has(error)),
     forShare: sql`for share`,
-    // A renewal of the lock does not wait for it, and its replacement does.
-    forKeyShare: sql`for key share`,
     timeAfter: (ms) =>
       sql`to_char((clock_timestamp() + ${ms}::float8 * interval '1 millisecond') at time zone 'UTC',
         'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
-    // The timeline in the name of the present file of the log, as 8 digits.
-    timeline: sql`left(pg_walfile_name(pg_current_wal_lsn()), 8)`,
-    isReplicated: true,
     clockMs: databaseClockMs,
     // Machines may have the same name, so a process is only known to be dead on this one.
     isDead: (holder) => holder.host === HOST && isDead(holder),

@@ -23,10 +23,7 @@ export const sqliteEngine: Engine = {
     error instanceof SQLite.SqliteError && /^SQLITE_(BUSY|LOCKED|CONSTRAINT_FOREIGNKEY)/.test(error.code),
   // The transaction has the write lock from its start.
   forShare: sql``,
-  forKeyShare: sql``,
   timeAfter: (ms, nowMs) => sql`${toIso(nowMs + ms)}`,
-  timeline: sql`''`,
-  isReplicated: false,
   clockMs: (_connection, nowMs) => Promise.resolve(nowMs),
   isDead,
   leaseMs: LEASE_MS,

@@ -30,7 +30,8 @@ async function approved(pending: AccountState['pending']): Promise<{ exit: numbe
   };
   const record = {
     name: 'acme',
-    nextTickMs: null,
+    dueMs: null,
+    tickedMs: null,
     state,
     lastRun: null,
     lastSuccessAt: null,

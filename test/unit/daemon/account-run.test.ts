@@ -1,16 +1,14 @@
-// What a run does when its account is locked, when another process leads, and when the store cannot be used.
+// What a run of the daemon does when its account is paused or invalid, and when the store cannot be used.
 import { expect, it } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { Trigger } from '../../../src/core/journal.ts';
 import { type AccountRunsOptions, createAccountRuns } from '../../../src/daemon/account-run.ts';
-import type { DueRun } from '../../../src/daemon/term.ts';
 import { testLog } from './notify/stage.ts';
 import { virtualClock } from './virtual-clock.ts';
 
 interface Scene {
-  readonly acquire?: () => Promise<unknown>;
+  readonly beginRun?: () => Promise<unknown>;
   readonly isInvalid?: boolean;
-  readonly isOlder?: boolean;
   readonly isStopping?: boolean;
   readonly isPaused?: boolean;
 }
@@ -19,7 +17,6 @@ interface Scene {
 async function runWith(trigger: Trigger, scene: Scene): Promise<readonly string[]> {
   const did: string[] = [];
   const note = (what: string) => () => void did.push(what);
-  const { acquire = async () => ({ heldBy: 'a command' }) } = scene;
   const runs = createAccountRuns({
     registry: {
       onChange: () => undefined,
@@ -31,71 +28,58 @@ async function runWith(trigger: Trigger, scene: Scene): Promise<readonly string[
         errors: scene.isInvalid === true ? [{ severity: 'error', message: 'invalid' }] : [],
       }),
     },
-    leadership: { mayRun: async () => scene.isOlder !== true },
     notifier: { runEnded: async () => note('ended')() },
     deps: {
       clock: virtualClock(0),
       newRunId: () => 'run',
       journal: {
-        accountState: async () => ({ pause: scene.isPaused === true ? {} : null, pending: null }),
+        accountState: async () => ({ pause: null, pending: null }),
         recordFailedRun: async () => note('journaled')(),
+        beginRun: scene.beginRun ?? (async () => note('begun')()),
       },
-      locks: { acquire },
     },
     log: testLog(),
-    metrics: { skippedTick: note('skipped'), runFailed: () => undefined, account: () => undefined },
+    metrics: { runFailed: () => undefined, account: () => undefined },
   } as unknown as AccountRunsOptions); // only what such a run uses
-  const due: DueRun = {
+  const again = await runs.run({
     account: 'acme',
     trigger,
-    actor: null,
-    epoch: 'epoch',
-    nextTickMs: null,
+    by: 'ann',
+    isPaused: scene.isPaused === true,
+    lease: { account: 'acme', runId: 'run', takenAtMs: 0 },
     signals: {
       stop: scene.isStopping === true ? AbortSignal.abort() : new AbortController().signal,
       kill: new AbortController().signal,
     },
-    again: note('again'),
-  };
-  await runs.run(due);
+  });
   if (runs.problem() !== null) did.push('failed');
+  if (again !== null) did.push(`again: ${again.trigger} by ${again.by ?? ''}`);
   return did;
 }
 
 const fails = (code: string) => () => Promise.reject(new StoreError(code, 'failed'));
 
-it.each(['manual', 'approval', 'start'] as const)(
-  'a run that was requested (%s) follows the run of a command that holds the lock',
-  async (trigger) => {
-    expect(await runWith(trigger, {})).toEqual(['again']);
-  },
-);
-
-it('a tick is skipped while a command holds the lock', async () => {
-  expect(await runWith('schedule', {})).toEqual(['skipped']);
-});
-
-it('a paused account runs only because an operator requests it', async () => {
+it('a paused account, whose lease was that of a process that died, runs only because an operator requests it', async () => {
   for (const trigger of ['schedule', 'catch_up', 'start', 'approval'] as const)
     expect(await runWith(trigger, { isPaused: true })).toEqual([]);
-  expect(await runWith('manual', { isPaused: true })).toEqual(['again']);
+  expect(await runWith('manual', { isPaused: true })).toContain('begun');
 });
 
-it('the run of an invalid file is journaled, and no run is made with files that are older than those of the last leader', async () => {
+it('the run of an invalid file is journaled', async () => {
   expect(await runWith('schedule', { isInvalid: true })).toContain('journaled');
-  expect(await runWith('schedule', { isInvalid: true, isOlder: true })).toEqual([]);
 });
 
-it('a run that another leader makes is no failure', async () => {
-  expect(await runWith('schedule', { acquire: fails('lock_lost') })).toEqual([]);
-});
-
-it('a run without a store is a failure, and one that the database did not answer is made again', async () => {
-  expect(await runWith('schedule', { acquire: fails('store_unopenable') })).toEqual(['failed']);
-  expect(await runWith('schedule', { acquire: fails('store_unavailable') })).toEqual(['again']);
+it('a run whose lease was lost, or that the database did not answer, is made again for the same reason', async () => {
+  expect(await runWith('manual', { beginRun: fails('lock_lost') })).toEqual(['again: manual by ann']);
+  expect(await runWith('schedule', { beginRun: fails('store_unavailable') })).toEqual([
+    'again: schedule by ann',
+  ]);
 });
 
 it('a run that cannot be journaled is a problem of the daemon, unless the daemon stops', async () => {
-  expect(await runWith('schedule', { acquire: fails('store_failed') })).toEqual(['failed']);
-  expect(await runWith('schedule', { acquire: fails('store_failed'), isStopping: true })).toEqual([]);
+  for (const code of ['store_failed', 'store_unopenable'])
+    expect(await runWith('schedule', { beginRun: fails(code) })).toEqual(['failed']);
+  expect(await runWith('schedule', { beginRun: fails('store_failed'), isStopping: true })).toEqual([
+    'again: schedule by ann',
+  ]);
 });

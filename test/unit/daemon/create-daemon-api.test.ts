@@ -6,7 +6,7 @@ import { virtualClock } from './virtual-clock.ts';
 const T0 = Date.parse('2026-06-01T10:00:00.000Z');
 
 /** The view of an account with this approval and pause. */
-async function viewOf(state: object) {
+async function viewOf(state: object, dueMs: number | null = null) {
   const account = {
     name: 'acme',
     file: '/etc/accounts/acme.yaml',
@@ -14,7 +14,7 @@ async function viewOf(state: object) {
     errors: [],
     settings: null,
   };
-  const record = { name: 'acme', lastRun: null, lastSuccessAt: null, remaining: null };
+  const record = { name: 'acme', lastRun: null, lastSuccessAt: null, remaining: null, dueMs };
   const api = createDaemonApi({
     clock: virtualClock(T0),
     registry: {
@@ -22,7 +22,7 @@ async function viewOf(state: object) {
       service: () => ({ file: '/etc/rolecall.yaml' }),
       serviceErrors: () => [],
     },
-    schedule: { activity: () => ({ activity: 'idle', nextRunMs: T0 + 60_000 }) },
+    loop: { nextTickMs: () => T0 + 60_000 },
     reader: {
       accounts: async () => [{ ...record, state: { approval: null, pause: null, pending: null, ...state } }],
     },
@@ -43,4 +43,14 @@ it('a paused account has no next run', async () => {
   });
   const paused = await viewOf({ pause: { sinceMs: T0, by: 'ann', reason: null } });
   expect(paused).toMatchObject({ nextRunAt: null, pause: { by: 'ann' } });
+});
+
+it('an account that is due waits in the queue, unless it is paused, and runs next at the end of its jitter', async () => {
+  expect(await viewOf({}, T0)).toMatchObject({ activity: 'queued' });
+  expect(await viewOf({}, T0 + 5000)).toMatchObject({
+    activity: 'idle',
+    nextRunAt: '2026-06-01T10:00:05.000Z',
+  });
+  const pause = { sinceMs: T0, by: 'ann', reason: null };
+  expect(await viewOf({ pause }, T0)).toMatchObject({ activity: 'idle', nextRunAt: null });
 });

@@ -4,7 +4,7 @@ import { takeLock } from '../../../src/run/lease.ts';
 import type { AccountLocks, LockAttempt } from '../../../src/core/ports/locks.ts';
 import { QuickClock } from './quick-clock.ts';
 
-const LEASE = { account: 'acme', runId: 'run', sinceFailoverMs: null, takenAtMs: 0 };
+const LEASE = { account: 'acme', runId: 'run', takenAtMs: 0 };
 
 /** Locks with the given answers, and the calls that they received. */
 function locksThat(answers: {
@@ -13,7 +13,7 @@ function locksThat(answers: {
   const calls: string[] = [];
   return {
     calls,
-    acquire: async (_account, _runId, _epoch, nowMs) => {
+    acquire: async (_account, _runId, nowMs) => {
       calls.push('acquire');
       return answers.acquire?.(nowMs) ?? { lease: LEASE };
     },
@@ -32,7 +32,7 @@ describe('taking the lock', () => {
       acquire: (nowMs) => (nowMs - startMs >= freeAfterMs ? { lease: LEASE } : { heldBy: 'pid 7' }),
     });
     const result = await takeLock(
-      { account: 'acme', runId: 'run', epoch: null },
+      { account: 'acme', runId: 'run' },
       { locks, clock },
       {
         timeoutMs,

@@ -36,7 +36,6 @@ function logOver(ends: readonly (SentCommit | Error)[] = []) {
     log: createOperationLog(journal, 'run', {
       account: 'acme',
       runId: 'run',
-      sinceFailoverMs: null,
       takenAtMs: 0,
     }),
     commits,

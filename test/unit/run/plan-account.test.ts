@@ -69,7 +69,7 @@ async function planned(of: Setting = {}) {
         };
   const bare = bareRequest({ skill: wanted('Kept'), ...of.desired });
   const policy = of.frozen === true ? { ...POLICY, freeze: [{ cron: '* * * * *', forMs: 1 }] } : POLICY;
-  const daemon = of.isDaemon === true ? { epoch: 'epoch' } : {};
+  const daemon = of.isDaemon === true ? { lease: { account: 'acme', runId: 'run', takenAtMs: 0 } } : {};
   const request = { ...bare, ...daemon, commit, settings: { ...bare.settings, policy } };
   const observation: Observation = {
     observed: observed({ skill: [entry('Kept'), entry('Old')] }),

@@ -60,7 +60,7 @@ async function waits(of: Setting = {}) {
             author: null,
             subject: '',
           },
-    ...(of.isCommand === true ? {} : { epoch: 'epoch' }),
+    ...(of.isCommand === true ? {} : { lease: { account: 'acme', runId: 'run', takenAtMs: 0 } }),
   };
   const lastAppliedCommit = applied === null ? null : { sha: applied, committedAt: '' };
   return { open: await openRollout(request, deps, { lastAppliedCommit }, NOW_MS), seen };

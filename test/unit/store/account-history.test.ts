@@ -313,7 +313,7 @@ describe('an account whose file was renamed', () => {
     const killed = await store.begin(2, { account: 'old' });
     await store.journal.addOperations(killed, [operation()]);
     await store.journal.commitOperations(killed, lease, [{ seq: 1, atMs: T0 }], []);
-    store.execute("update locks set expires_at = '2026-01-01T00:00:00.000Z'");
+    store.execute("update accounts set lease_until = '2026-01-01T00:00:00.000Z'");
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });

@@ -35,7 +35,7 @@ it('a token is free when its run has ended or its holder is dead', async () => {
   await store.locks.release(one);
   expect(await store.journal.claimToken(two, KEY)).toBeNull();
 
-  store.execute("update locks set expires_at = '2026-01-01T00:00:00.000Z' where account = 'two'");
+  store.execute("update accounts set lease_until = '2026-01-01T00:00:00.000Z' where name = 'two'");
   const again = await store.take(runId(3), now, 'one');
   expect(await store.journal.claimToken(again, KEY)).toBeNull();
   // Another holder of the lock must claim the token again.

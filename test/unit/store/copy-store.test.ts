@@ -112,7 +112,8 @@ describe.skipIf(!hasPostgres)('a copy of a store', () => {
     let last: number[] = [];
     const copied = await copyStore(file, to, (...progress) => (last = progress));
     const rows = 60 * (TABLES_OF_FILES.length - 1) + 1100;
-    expect(copied).toEqual({ tables: TABLES_OF_FILES.length, rows, runs: 60, locks: 60, isInUse: true });
+    expect(copied).toMatchObject({ tables: TABLES_OF_FILES.length, rows, runs: 60, isInUse: true });
+    expect(copied.leases).toBeGreaterThan(0);
     expect(last).toEqual([2 * rows, 2 * rows]);
     expect(await contentOfSchema(to)).toEqual(contentOfFile(file));
     const [next] = await queryPostgres(

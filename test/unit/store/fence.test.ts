@@ -5,16 +5,7 @@ import { plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
 import { BASE, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
 
-const TABLES = [
-  'accounts',
-  'runs',
-  'operations',
-  'plan_bodies',
-  'snapshots',
-  'snapshot_bodies',
-  'entries',
-  'locks',
-];
+const TABLES = ['accounts', 'runs', 'operations', 'plan_bodies', 'snapshots', 'snapshot_bodies', 'entries'];
 
 const contentOf = (store: Fixture) =>
   TABLES.map((table) => store.rows(`select * from ${table} order by 1, 2`));

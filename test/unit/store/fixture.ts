@@ -241,7 +241,7 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
         ...more,
       }),
     async take(id, atMs = T0, account = 'acme') {
-      const attempt = await store.locks.acquire(account, id, null, atMs);
+      const attempt = await store.locks.acquire(account, id, atMs);
       if ('heldBy' in attempt) throw new Error(attempt.heldBy);
       taken.set(id, attempt.lease);
       return attempt.lease;

@@ -1,4 +1,4 @@
-// The lock of an account, and the run of a holder that died.
+// The lease of an account, and the run of a holder that died.
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { HOST } from '../../../src/store/process-identity.ts';
@@ -16,60 +16,51 @@ async function deadPid(): Promise<number> {
   return child.pid;
 }
 
-describe('a lock', () => {
+async function deadHolder(): Promise<string> {
+  return `${await deadPid()} ${HOST}`;
+}
+
+describe('a lease', () => {
   it('is held by one run, and names the holder', async () => {
     const store = await fixture();
     await store.take(runId(1));
-    const attempt = await store.locks.acquire('acme', runId(2), null, T0 + 1);
+    const attempt = await store.locks.acquire('acme', runId(2), T0 + 1);
     expect(attempt).toMatchObject({ heldBy: expect.stringContaining(runId(1)) });
     expect('heldBy' in attempt && attempt.heldBy).toContain(String(process.pid));
   });
 
   it('is given to exactly one of many simultaneous requests', async () => {
     const store = await fixture();
-    const attempts = await Promise.all(
-      [1, 2, 3, 4, 5].map((n) => store.locks.acquire('acme', runId(n), null, T0)),
-    );
+    const attempts = await Promise.all([1, 2, 3, 4, 5].map((n) => store.locks.acquire('acme', runId(n), T0)));
     expect(attempts.filter((attempt) => 'lease' in attempt)).toHaveLength(1);
   });
 
-  it('whose release failed blocks other processes until it expires, but not its own process', async () => {
+  it('whose end is far in the future, because the clock of the store was set back, is free', async () => {
     const store = await fixture();
-    const lease = await store.take(runId(1));
-    store.failOn('locks', 'delete');
-    await expect(store.locks.release(lease)).rejects.toThrow('no space');
-    const other = await openAgain(store);
-    try {
-      expect(await other.locks.acquire('acme', runId(2), null, T0 + 1)).toHaveProperty('heldBy');
-    } finally {
-      await other.close();
-    }
-    expect(await store.locks.acquire('acme', runId(3), null, T0 + 1)).toHaveProperty('lease');
-    expect(await store.locks.acquire('acme', runId(4), null, T0 + 2)).toHaveProperty('heldBy');
+    await store.take(runId(1), T0 + HOUR_MS);
+    expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
   });
 
   it('of a dead process is taken over immediately', async () => {
     const store = await fixture();
     await store.take(runId(1));
-    store.execute('update locks set pid = ?', await deadPid());
-    expect(await store.locks.acquire('acme', runId(2), null, T0)).toHaveProperty('lease');
+    store.execute('update accounts set lease_holder = ?', await deadHolder());
+    expect(await store.locks.acquire('acme', runId(2), T0)).toHaveProperty('lease');
   });
 
   it('of a process of another machine is taken over when it has expired, and not before', async () => {
     const store = await fixture();
     await store.take(runId(1));
-    store.execute("update locks set host = 'elsewhere', pid = ?", await deadPid());
-    expect(await store.locks.acquire('acme', runId(2), null, T0 + LEASE_MS - 1)).toHaveProperty('heldBy');
-    expect(await store.locks.acquire('acme', runId(2), null, T0 + LEASE_MS)).toHaveProperty('lease');
+    store.execute('update accounts set lease_holder = ?', `${await deadPid()} elsewhere||`);
+    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS - 1)).toHaveProperty('heldBy');
+    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS)).toHaveProperty('lease');
   });
 
   it('that is renewed expires later', async () => {
     const store = await fixture();
     const lease = await store.take(runId(1));
-    expect((await store.locks.renew(T0 + 20_000)).held).toContain(lease.account);
-    expect(await store.locks.acquire('acme', runId(2), null, T0 + LEASE_MS + 10_000)).toHaveProperty(
-      'heldBy',
-    );
+    expect((await store.locks.renew([lease.runId], T0 + 20_000)).held).toContain(lease.runId);
+    expect(await store.locks.acquire('acme', runId(2), T0 + LEASE_MS + 10_000)).toHaveProperty('heldBy');
   });
 
   it('that was taken over cannot be renewed or released by the former holder', async () => {
@@ -77,77 +68,9 @@ describe('a lock', () => {
     const lost = await store.take(runId(1));
     const other = await openAgain(store);
     await other.take(runId(2), T0 + LEASE_MS);
-    expect((await store.locks.renew(T0 + LEASE_MS + 1)).held).toEqual(new Set());
+    expect((await store.locks.renew([lost.runId], T0 + LEASE_MS + 1)).held).toEqual(new Set());
     await store.locks.release(lost);
-    expect(await store.locks.acquire('acme', runId(3), null, T0 + LEASE_MS + 2)).toHaveProperty('heldBy');
-  });
-});
-
-describe('the lock of the leader', () => {
-  const commit = { sha: 'c1', committedAt: '2026-03-10T12:00:00.000Z' };
-
-  it('is held by one process until it resigns; replicas remember the commit of its files', async () => {
-    const store = await fixture();
-    const other = await openAgain(store);
-    const remembered = ENGINE === 'postgres' ? commit : null;
-    expect(await store.locks.lead('first', T0)).toBe(true);
-    await store.locks.rememberCommit(commit);
-    expect(await other.locks.lead('second', T0 + 1)).toBe(false);
-    expect(await other.locks.leader(T0 + 1)).toMatchObject({
-      heldBy: expect.stringContaining('process'),
-      commit: remembered,
-    });
-    await store.locks.resign('first');
-    expect(await other.locks.leader(T0 + 2)).toMatchObject({ heldBy: null, commit: remembered });
-    expect(await other.locks.lead('second', T0 + 2)).toBe(true);
-    await other.close();
-  });
-
-  it('is renewed together with those of accounts, and expires with them', async () => {
-    const store = await fixture();
-    await store.locks.lead('first', T0);
-    await store.locks.acquire('acme', runId(1), 'first', T0 + 1000);
-    expect((await store.locks.renew(T0 + 20_000)).held).toEqual(new Set(['', 'acme']));
-    const other = await openAgain(store);
-    const atMs = T0 + 20_000 + LEASE_MS;
-    expect(await other.locks.lead('second', atMs - 1)).toBe(false);
-    expect(await other.locks.lead('second', atMs)).toBe(true);
-    expect(await other.locks.acquire('acme', runId(2), 'second', atMs)).toHaveProperty('lease');
-    await other.close();
-  });
-
-  it('fences the runs of an earlier leader, also dry runs, and ends them', async () => {
-    const store = await fixture();
-    await store.locks.lead('first', T0);
-    const run = { trigger: 'schedule', startedAtMs: T0, configDigest: null, configCommit: null } as const;
-    await store.locks.acquire('acme', runId(1), 'first', T0);
-    await store.journal.beginRun({ ...run, id: runId(1), account: 'acme', mode: 'apply', epoch: 'first' });
-    await store.journal.addOperations(runId(1), [operation()]);
-    await store.journal.beginRun({ ...run, id: runId(2), account: 'beta', mode: 'plan', epoch: 'first' });
-    const other = await openAgain(store);
-    expect(await other.locks.lead('second', T0 + LEASE_MS)).toBe(true);
-    expect(store.rows('select status from runs')).toEqual([
-      { status: 'interrupted' },
-      { status: 'interrupted' },
-    ]);
-    const lease = { account: 'acme', runId: runId(1), sinceFailoverMs: null, takenAtMs: T0 };
-    const commit = store.journal.commitOperations(runId(1), lease, [{ seq: 1, atMs: T0 }], []);
-    expect(await commit).toBe('lock_lost');
-    const lost = { code: 'lock_lost' };
-    await expect(store.locks.acquire('acme', runId(3), 'first', T0)).rejects.toMatchObject(lost);
-    const late = { ...run, id: runId(4), account: 'beta', mode: 'plan', epoch: 'first' } as const;
-    await expect(store.journal.beginRun(late)).rejects.toMatchObject(lost);
-    const failure = { code: 'config_invalid', message: 'wrong' };
-    await expect(store.journal.recordFailedRun(late, failure)).rejects.toMatchObject(lost);
-    await other.close();
-  });
-
-  it('whose expiry is far in the future, because the clock of the store was set back, is free', async () => {
-    const store = await fixture();
-    await store.locks.lead('first', T0 + HOUR_MS);
-    const other = await openAgain(store);
-    expect(await other.locks.lead('second', T0)).toBe(true);
-    await other.close();
+    expect(await store.locks.acquire('acme', runId(3), T0 + LEASE_MS + 2)).toHaveProperty('heldBy');
   });
 });
 
@@ -209,7 +132,7 @@ describe('the broken run of a holder that died', () => {
       [result(1, { entry: { remoteId: 's1', name: 'done' } })],
     );
     const pid = await deadPid();
-    store.execute('update locks set pid = ?', pid);
+    store.execute('update accounts set lease_holder = ?', `${pid} ${HOST}`);
     store.execute('update runs set holder_pid = ?', pid);
     return { store, id };
   }

@@ -22,17 +22,17 @@ async function stage() {
     commit: string,
     digest: string,
     atHours: number,
-    { status = 'converged', applies = true, held = '', epoch = 'e1' as string | null } = {} as {
+    { status = 'converged', applies = true, held = '', isCommand = false } = {} as {
       status?: RunStatus;
       applies?: boolean;
       held?: string;
-      epoch?: string | null;
+      isCommand?: boolean;
     },
   ): Promise<void> {
     const id = runId((last += 1));
     const startedAtMs = T0 + atHours * HOUR_MS;
     const lease = await store.take(id, startedAtMs, account);
-    const run = { id, account, trigger: 'schedule', mode: 'apply', startedAtMs } as const;
+    const run = { id, account, trigger: isCommand ? 'cli' : 'schedule', mode: 'apply', startedAtMs } as const;
     await store.journal.beginRun({ ...run, configDigest: digest, configCommit: commitOf(commit) });
     await store.journal.claimRemoteAccount({
       runId: id,
@@ -47,7 +47,6 @@ async function stage() {
     }
     if (applies) await store.apply(id, lease, { commit: { sha: commit, committedAt: '' } });
     await store.end(id, status, startedAtMs + 60_000);
-    if (epoch !== null) store.execute(`update runs set epoch = '${epoch}' where id = '${id}'`);
   }
   const history = (digest: string, applied: string | null, nowHours = 10) =>
     store.journal.rolloutHistory('acme', digest, applied, {
@@ -71,7 +70,7 @@ it('the commit is the first one on which a daemon ran the account with its prese
   const { ran, history } = await stage();
   await ran('acme', 'c0', 'd2', 0);
   await ran('acme', 'c1', 'd1', 1);
-  await ran('acme', 'branch', 'd2', 2, { epoch: null, applies: false });
+  await ran('acme', 'branch', 'd2', 2, { isCommand: true, applies: false });
   await ran('acme', 'c2', 'd2', 3, { applies: false, held: 'rollout', status: 'held' });
   await ran('acme', 'c3', 'd2', 4, { applies: false, held: 'rollout', status: 'held' });
   expect(await history('d2', 'c1')).toMatchObject({ commit: 'c2' });

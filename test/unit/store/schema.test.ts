@@ -7,6 +7,7 @@ import { createStore } from '../../../src/store/store.ts';
 import { openSqlite } from '../../../src/store/sqlite/database.ts';
 import { damageTable } from '../../support/damage.ts';
 import { mountReadOnly } from '../../support/small-disk.ts';
+import { SCHEMA_VERSION } from '../../../src/store/tables.ts';
 import { failure, sqliteFixture, newFolder } from './fixture.ts';
 
 const DOCUMENTED = {
@@ -38,11 +39,11 @@ describe('a new store', () => {
     expect(tables.filter(({ strict }) => strict !== 1)).toEqual([]);
   });
 
-  it('is in WAL mode and has the first version', () => {
+  it('is in WAL mode and has the version of the schema', () => {
     const store = sqliteFixture();
     expect(store.rows('pragma journal_mode')).toEqual([{ journal_mode: 'wal' }]);
     const [version] = store.rows<{ user_version: number }>('pragma user_version');
-    expect(version?.user_version).toBe(1);
+    expect(version?.user_version).toBe(SCHEMA_VERSION);
   });
 
   it('is readable by its owner alone, with its WAL and its folder', async () => {
@@ -73,7 +74,7 @@ describe('an existing store', () => {
     expect(statSync(store.file).mode & 0o777).toBe(0o600);
   });
 
-  it('that is damaged is found by `verify`, whose error says how to recover', async () => {
+  it('that is damaged is found by `verify`, whose error contains the commands to recover', async () => {
     const file = join(newFolder(), 'a store.db');
     await openSqlite(file).close();
     const intact = openSqlite(file);
@@ -84,7 +85,9 @@ describe('an existing store', () => {
     onTestFinished(() => store.close());
     await expect(store.verify()).rejects.toMatchObject({
       code: 'store_corrupt',
-      message: expect.stringContaining('copy a backup to its place') as string,
+      message: expect.stringContaining(
+        `mkdir '${file}.damaged'; mv '${file}' '${file}'-* '${file}.damaged'/; cp BACKUP '${file}'`,
+      ) as string,
     });
   });
 

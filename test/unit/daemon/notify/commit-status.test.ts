@@ -40,8 +40,7 @@ async function statusStage(format: 'github' | 'gitlab', answer = created, of: Pa
       if (!isDone()) await own.clock.pass(5000);
       expect([isDone(), server.arrived.length]).toEqual([true, count]);
     });
-  const start = (isLeading: () => boolean) =>
-    own.notifier(targets, sqliteFixture(own.store.file), () => Promise.resolve(fleet.now), isLeading);
+  const start = () => own.notifier(targets, sqliteFixture(own.store.file), () => Promise.resolve(fleet.now));
   return { ...own, start, server, targets, fleet, notifier, next };
 }
 
@@ -118,16 +117,16 @@ describe('the status of a commit', () => {
 
   it('is sent once by several processes, and not again after a restart', async () => {
     const own = await statusStage('github');
-    own.start(() => false);
+    own.start();
     await own.next(1);
     await own.clock.pass(6 * GAP_MS);
     await own.notifier.stop();
-    own.start(() => true);
+    own.start();
     await own.clock.pass(6 * GAP_MS);
     expect(own.server.arrived).toHaveLength(1);
   });
 
-  it('is not sent by a process that does not lead, or whose files differ from the commit', async () => {
+  it('is not sent by a process whose files differ from the commit', async () => {
     const own = await statusStage('github');
     await own.next(1);
     own.fleet.now = null;

@@ -52,7 +52,6 @@ export interface Stage {
     targets: readonly NotifySettings[],
     store?: SqliteFixture,
     fleet?: NotifierOptions['fleet'],
-    isLeading?: NotifierOptions['isLeading'],
   ): Notifier;
 }
 
@@ -68,13 +67,12 @@ export function stage(): Stage {
     log,
     results,
     env,
-    notifier(targets, on = store, fleet = () => Promise.resolve(null), isLeading = () => true) {
+    notifier(targets, on = store, fleet = () => Promise.resolve(null)) {
       const notifier = createNotifier({
         targets,
         version: '1.2.3',
         outbox: on.outbox,
         fleet,
-        isLeading,
         clock,
         log,
         resolveSecret: (ref: SecretRef, what: string) => {
