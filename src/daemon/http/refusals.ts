@@ -95,7 +95,6 @@ function busy(problem: string): Failure {
 
 export const TOO_MANY_PLANS = busy('Too many posted plans are waiting');
 export const TOO_MANY_SIGN_INS = busy('Too many sign-ins are open');
-export const TOO_MANY_REQUESTS = busy('Too many requests of this client wait for an answer');
 
 export const INTERNAL = failure(
   500,
