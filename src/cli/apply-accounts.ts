@@ -1,6 +1,11 @@
 // The work of `apply`: plans, shows the plan, asks for confirmation, applies the plan and verifies the result.
 import { reconcile } from '../run/reconcile.ts';
-import { type Acceptance, ACCEPT_NOTHING, type AccountRequest } from '../run/request.ts';
+import {
+  type Acceptance,
+  ACCEPT_NOTHING,
+  type AccountRequest,
+  type ReconcileOptions,
+} from '../run/request.ts';
 import { ConfigError, StoreError, UsageError, errorsOf } from '../core/errors.ts';
 import { type AgreedPlan, describePause } from '../core/operator.ts';
 import type { Plan } from '../core/plan.ts';
@@ -183,22 +188,21 @@ async function applyOne(
     return { exit: EXIT.failed, report: null };
   }
   const request = { ...session.requestFor(account.settings, 'cli', signals), progress: observe };
-  const run = (plan: AgreedPlan | undefined) =>
+  const run = (plan: Partial<Pick<ReconcileOptions, 'agreed' | 'continued'>>) =>
     reconcileOrReport(account.name, request, session.applying, {
+      ...plan,
       mode: 'apply',
-      agreed: plan,
       noDelete: options.delete === false,
       lockTimeoutMs: options.lockTimeout,
       reread: () => reloadRequest(account.name, applying),
       ...(onPlan === null ? {} : { onPlan }),
     });
-  let result = await run(agreed);
+  let result = await run({ agreed });
   if (result !== null && 'plan' in result && result.isDoubtful && !signals.stop.aborted) {
     showMessage(
       `${account.name}: no list shows yet what became of some operations; a second run settles them`,
     );
-    // What was agreed to is what the first run planned: nothing else is applied without a question.
-    result = await run({ digest: '', firstObserved: null, reviewed: result.plan, isContinued: true });
+    result = await run({ continued: result.plan });
   }
   if (result === null) return { exit: EXIT.failed, report: null };
   if ('heldBy' in result) {

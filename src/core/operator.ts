@@ -103,8 +103,6 @@ export interface AgreedPlan {
   readonly firstObserved: string | null;
   /** The plan itself, where it is at hand: a run that refuses it reports what changed since. */
   readonly reviewed?: ReviewedPlan | null;
-  /** Whether a run has applied it except for what is in doubt. The next one applies the rest of it, and nothing else. */
-  readonly isContinued?: boolean;
 }
 
 export const APPROVAL_LIFE_MS = DAY_MS;

@@ -150,10 +150,8 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     }
     const { plan } = planned;
     const ended = { plan, lists: observation };
-    const { agreed } = options;
-    const continued = agreed?.isContinued === true ? (agreed.reviewed ?? null) : null;
-    const isSame = agreed === undefined || continued !== null || agreed.digest === plan.digest;
-    const stale = isSame ? undefined : agreed;
+    const { agreed, continued = null } = options;
+    const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
     await recordPlan(run, { observation, plan, good: planned.areListsGood });
     await options.onPlan?.(plan, run.runId);
 

@@ -5,7 +5,7 @@ import type { Journal, NewRun } from '../core/ports/journal.ts';
 import type { ReadableService, ServiceReader, WritableService } from '../core/ports/service.ts';
 import type { ProgressObserver } from '../core/ports/progress.ts';
 import type { CommitRelation } from '../core/ports/repository.ts';
-import type { Plan } from '../core/plan.ts';
+import type { Plan, ReviewedPlan } from '../core/plan.ts';
 import type { RunMode, Trigger } from '../core/journal.ts';
 import type { AgreedPlan } from '../core/operator.ts';
 import type { AccountSettings, ApiSettings, ConfigCommit } from '../core/settings.ts';
@@ -95,6 +95,8 @@ export interface ApplyDeps extends DryRunDeps {
 export interface ReconcileOptions {
   readonly mode: RunMode;
   readonly agreed?: AgreedPlan | undefined;
+  /** The plan of a run that left operations in doubt: this one applies the rest of it, and nothing else. */
+  readonly continued?: ReviewedPlan | null;
   /** For the daemon: a plan that needs an approval waits for it, and is applied in the run after it was given. */
   readonly approvals?: boolean;
   /** Leaves the deletes of the plan out. */

@@ -217,16 +217,15 @@ describe('an agreed plan', () => {
   });
 });
 
-describe('a run that continues an agreed plan', () => {
+describe('a run that continues the plan of another one', () => {
   it('applies what that plan contains, and nothing else', async () => {
     const lists = { skill: skills('Kept', 'Old', 'Older'), resources: [person('p')] };
     const first = await bareRun({ ...lists, skill: skills('Kept', 'Old') }).plan(
       requestFor('Kept', 'New', 'More'),
     );
-    const reviewed = 'plan' in first ? first.plan : null;
+    const continued = 'plan' in first ? first.plan : null;
     const run = bareRun(lists);
-    const agreed = { digest: '', firstObserved: null, reviewed, isContinued: true };
-    const result = await run.apply(requestFor('Kept', 'New', 'Newer'), { agreed });
+    const result = await run.apply(requestFor('Kept', 'New', 'Newer'), { continued });
     expect(result).toMatchObject({ status: 'partial' });
     expect(run.sent).toEqual(['POST skill New', 'DELETE skill Old']);
     expect(run.recorded.results.filter(({ status }) => status === 'skipped')).toHaveLength(2);
