@@ -13,6 +13,7 @@ import {
 import type { ApplyOptions } from './apply-accounts.ts';
 import type { InitFlags } from './first-answers.ts';
 import type { PlanOptions } from './plan-accounts.ts';
+import type { StatusFlags } from './status.ts';
 import { EXIT } from './exit-status.ts';
 import { PIPELINES } from './first-pipeline.ts';
 import type { OutputOptions } from './console.ts';
@@ -66,7 +67,6 @@ export function addPlan({ program, report }: CommandLine): void {
     .description('show what apply would create, delete and hold (dry run)')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--save <file>', 'save the plan for `apply --plan`')
-    .addOption(new Option('--out <file>', 'the old name of --save').conflicts('save').hideHelp())
     .addOption(
       new Option(
         '--server <url>',
@@ -78,10 +78,9 @@ export function addPlan({ program, report }: CommandLine): void {
       '--detailed-exitcode',
       'exit 2 if there are operations to apply, 3 if changes are only held or blocked',
     )
-    .action(async (names: string[], { out, ...flags }: PlanOptions & { readonly out?: string }) => {
+    .action(async (names: string[], flags: PlanOptions) => {
       const { planAccounts } = await import('./plan-accounts.ts');
-      const options = { ...flags, save: flags.save ?? out };
-      await report('plan', options, (context) => planAccounts(context, names, options));
+      await report('plan', flags, (context) => planAccounts(context, names, flags));
     });
 }
 
@@ -109,6 +108,17 @@ export function addApply({ program, report }: CommandLine): void {
     .action(async (names: string[], flags: ApplyOptions) => {
       const { applyToAccounts } = await import('./apply-accounts.ts');
       await report('apply', flags, (context) => applyToAccounts(context, names, flags));
+    });
+}
+
+export function addStatus({ program, report }: CommandLine): void {
+  addReportOptions(program.command('status'))
+    .description('show the state of each account, its last and its next run')
+    .argument('[account...]', ACCOUNTS_HELP)
+    .option('--watch', 'show it again every 2 s; not on a terminal: whenever an account changes')
+    .action(async (names: string[], flags: StatusFlags) => {
+      const { showStatuses } = await import('./status.ts');
+      await report('status', flags, (context) => showStatuses(context, names, flags));
     });
 }
 

@@ -43,8 +43,7 @@ async function history(
   names: readonly string[],
   flags: HistoryFlags,
 ): Promise<ExitStatus> {
-  const { renderRuns } = await import('../report/list-reports.ts');
-  const { renderActions } = await import('../report/actions-report.ts');
+  const { renderActions, renderRuns } = await import('../report/list-reports.ts');
   const { limit, status } = flags;
   return await withJournal(context, async (reader, loaded) => {
     const filter = {

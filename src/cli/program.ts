@@ -1,6 +1,6 @@
 // The command line: lists the commands, which register themselves, and runs the one that is given.
 import { Command, CommanderError, type HelpConfiguration, Option } from 'commander';
-import { addApply, addDemo, addDoctor, addInit, addPlan, addServe } from './command-options.ts';
+import { addApply, addDemo, addDoctor, addInit, addPlan, addServe, addStatus } from './command-options.ts';
 import { addApprove } from './approve.ts';
 import { addPause, addResume, addSync } from './operator-commands.ts';
 import { addBackup, addCopyStore, addValidate } from './maintenance-commands.ts';
@@ -14,7 +14,6 @@ import { ownFiles } from './load-accounts.ts';
 import { addHistory, addShow, addSnapshots } from './journal-commands.ts';
 import { addRestore } from './restore.ts';
 import { addSandbox } from './sandbox.ts';
-import { addStatus } from './status.ts';
 import { addUsage } from './usage.ts';
 import { addWho } from './who.ts';
 
@@ -100,12 +99,11 @@ interface GlobalOptions {
 interface FileOptions {
   readonly output?: string;
   readonly save?: string;
-  readonly out?: string;
 }
 
 /** Keeps what the command writes from replacing a file that it reads. */
-async function protectOwnFiles(configFile: string, { output, save, out }: FileOptions): Promise<void> {
-  if (output === undefined && save === undefined && out === undefined) return;
+async function protectOwnFiles(configFile: string, { output, save }: FileOptions): Promise<void> {
+  if (output === undefined && save === undefined) return;
   // The command reports itself why the configuration cannot be loaded.
   protectFiles(await ownFiles(configFile).catch(() => [configFile]));
 }

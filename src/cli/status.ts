@@ -1,41 +1,176 @@
-// rolecall status: one line for each account, from the store. Never calls the service.
-import { ACCOUNTS_HELP, addReportOptions, type CommandLine } from './command-line.ts';
-import type { CommandContext } from './compose.ts';
+// The status of accounts, from the configuration and the store, once or again and again. Never calls the service.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
+import { formatConfigIssue, errorsOf, UsageError } from '../core/errors.ts';
+import { describePause } from '../core/operator.ts';
+import type { AccountStatus } from '../report/command-schemas.ts';
+import { renderStatus } from '../report/list-reports.ts';
+import { gapsMs, nextTickMs } from '../daemon/cron.ts';
+import { type CommandContext, openExistingJournal } from './compose.ts';
 import { openOutput, type OutputOptions, printReport } from './console.ts';
-import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { loadForStore } from './load-accounts.ts';
+import {
+  type KnownAccount,
+  knownAccounts,
+  type Loaded,
+  loadForStore,
+  selectAccounts,
+} from './load-accounts.ts';
 
-interface StatusFlags extends OutputOptions {
+export interface StatusFlags extends OutputOptions {
   readonly watch?: true;
 }
 
-export function addStatus({ program, report }: CommandLine): void {
-  addReportOptions(program.command('status'))
-    .description('show the state of each account, its last and its next run')
-    .argument('[account...]', ACCOUNTS_HELP)
-    .option('--watch', 'show it again every 2 s; not on a terminal: whenever an account changes')
-    .action((names: string[], flags: StatusFlags) =>
-      report('status', flags, (context) => status(context, names, flags)),
-    );
-}
-
-async function status(
+/** Prints the statuses once, or with `--watch` until it is stopped. */
+export async function showStatuses(
   context: CommandContext,
   names: readonly string[],
   flags: StatusFlags,
 ): Promise<ExitStatus> {
-  if (flags.watch === true) {
-    if (flags.output !== undefined)
-      throw new UsageError('--watch prints to stdout without an end; leave out --output');
-    const { watchStatuses } = await import('./account-statuses.ts');
-    return await watchStatuses(context, names, openOutput(flags));
-  }
-  const { readStatuses } = await import('./account-statuses.ts');
-  const { renderStatus } = await import('../report/list-reports.ts');
+  if (flags.watch === true) return await watchStatuses(context, names, flags);
   const nowMs = Date.now();
-  const configuration = await loadForStore(context.configFile);
-  const accounts = await readStatuses(configuration, names, nowMs);
-  await printReport(flags, (render) => renderStatus(accounts, nowMs, render));
+  const statuses = await readStatuses(await loadForStore(context.configFile), names, nowMs);
+  await printReport(flags, (render) => renderStatus(statuses, nowMs, render));
   return EXIT.done;
+}
+
+/**
+ * The status of the selected accounts, also of those that are stored and no longer configured. Without a store all
+ * accounts never ran. Throws UsageError.
+ */
+async function readStatuses(
+  configuration: Pick<Loaded, 'service' | 'accounts'>,
+  names: readonly string[],
+  nowMs: number,
+): Promise<readonly AccountStatus[]> {
+  const journal = await openExistingJournal(configuration.service);
+  try {
+    const reader = journal?.reader ?? { accounts: async () => [], pauseOfAll: async () => null };
+    const allPaused = describePause(await reader.pauseOfAll(nowMs));
+    const accounts = selectAccounts(await knownAccounts(reader, configuration.accounts), names);
+    return accounts.map((account) => ({
+      ...statusOf(account, nowMs),
+      allPaused,
+      nextRun: nextRunOf(account, nowMs),
+    }));
+  } finally {
+    await journal?.close();
+  }
+}
+
+function statusOf(
+  { name, configured, record }: KnownAccount,
+  nowMs: number,
+): Omit<AccountStatus, 'nextRun' | 'allPaused'> {
+  const lastRun = record?.lastRun ?? null;
+  const drift = record?.remaining ?? null;
+  const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
+  const approval = record === undefined || pending === null ? null : approvalOf(record.state, nowMs);
+  const pause = record?.state.pause ?? null;
+  const isConfigured = configured !== undefined;
+  const isValid = configured?.settings !== undefined;
+  const [state] = statesOf({
+    isConfigured,
+    // With an invalid service file nothing is known of the store, and the command fails.
+    isServiceValid: true,
+    isValid,
+    activity: 'idle',
+    isPaused: pause !== null,
+    plan: pending === null ? 'none' : approval === null ? 'waiting' : 'approved',
+    lastRun,
+    drift,
+  });
+  return {
+    account: name,
+    state,
+    configured: isConfigured,
+    issues: isValid ? [] : errorsOf(configured?.issues ?? []).map(formatConfigIssue),
+    mode: configured?.settings?.mode ?? null,
+    drift,
+    held: lastRun?.held ?? 0,
+    pending:
+      pending === null
+        ? null
+        : {
+            digest: pending.digest,
+            runId: pending.runId,
+            since: iso(pending.sinceMs),
+            approval:
+              approval === null
+                ? null
+                : { by: approval.by, at: iso(approval.givenAtMs), expiresAt: iso(approval.expiresAtMs) },
+          },
+    pause: pause === null ? null : { since: iso(pause.sinceMs), by: pause.by, reason: pause.reason },
+    lastRun,
+    lastSuccessAt: record?.lastSuccessAt ?? null,
+    consecutiveFailures: record?.state.consecutiveFailures ?? 0,
+  };
+}
+
+/** None while the account is paused, its file is invalid, or it is removed. */
+function nextRunOf({ configured, record }: KnownAccount, nowMs: number): AccountStatus['nextRun'] {
+  const settings = configured?.settings;
+  if (settings === undefined || (record?.state.pause ?? null) !== null) return null;
+  const { schedule, timezone } = settings;
+  const nextMs = nextTickMs(schedule, timezone);
+  if (nextMs === null) return null;
+  // One interval after the latest tick it is due, and one more later overdue. A long run is late, not missing.
+  const isRunning = record?.lastRun?.finishedAt === null;
+  const intervalMs = Math.max(0, ...gapsMs(schedule, timezone));
+  const nextTick = record?.tickedMs == null ? null : record.tickedMs + intervalMs;
+  const dueMs = isRunning ? null : (record?.dueMs ?? nextTick);
+  const isOverdue = dueMs !== null && dueMs + intervalMs < nowMs;
+  return { at: iso(record?.dueMs ?? nextMs), overdueSince: isOverdue ? iso(dueMs) : null };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+const EVERY_MS = 2000;
+/** Moves the cursor to the top, and clears the screen. */
+const CLEAR = '\u001B[H\u001B[2J';
+
+/**
+ * Shows the statuses until SIGINT, SIGTERM or SIGHUP, or until the reader of a pipe has ended: again and again on a
+ * terminal, elsewhere with the time whenever they change. Throws what the reading throws: a watch must not show an old
+ * state as the present.
+ */
+async function watchStatuses(
+  { configFile }: CommandContext,
+  names: readonly string[],
+  flags: StatusFlags,
+): Promise<ExitStatus> {
+  if (flags.output !== undefined)
+    throw new UsageError('--watch prints to stdout without an end; leave out --output');
+  const output = openOutput(flags);
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, onSignal);
+  let isPipeClosed = false;
+  process.stdout.once('error', () => {
+    isPipeClosed = true;
+    stop.abort();
+  });
+  let shown = '';
+  while (!stop.signal.aborted) {
+    const nowMs = Date.now();
+    const statuses = await readStatuses(await loadForStore(configFile), names, nowMs);
+    const report = renderStatus(statuses, nowMs, output.render);
+    // The next run is no change: it is another one after each tick, also while no daemon runs.
+    const state = JSON.stringify(statuses.map((each) => ({ ...each, nextRun: each.nextRun?.overdueSince })));
+    if (output.isTerminal) {
+      // The most urgent accounts are first, so the screen shows the beginning.
+      const fitting = report.split('\n').slice(0, (process.stdout.rows || 24) - 1);
+      await output.write(`${CLEAR}${fitting.join('\n')}\n`);
+    } else if (state !== shown) {
+      const isJson = output.render.format === 'json';
+      await output.print(isJson ? report : `${new Date(nowMs).toISOString()}\n${report}`);
+    }
+    shown = state;
+    // With thousands of files a reading takes seconds.
+    const pauseMs = Math.max(EVERY_MS, 10 * (Date.now() - nowMs));
+    await sleep(pauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
+  }
+  return isPipeClosed ? EXIT.done : EXIT.interrupted;
 }

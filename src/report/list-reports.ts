@@ -1,9 +1,19 @@
-// The reports of `history`, `snapshots` and `status`: one row for each run, snapshot or account.
+// The reports of `history`, `snapshots` and `status`: one row for each run, action, snapshot or account.
 import { ACCOUNT_STATES, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
+import { ALL_ACCOUNTS, type OperatorActionRecord, type RecordedAction } from '../core/operator.ts';
 import { type RunTally, listSize, type SnapshotRecord } from '../core/ports/journal-reader.ts';
-import { type AccountStatus, accountStatusSchema } from './command-schemas.ts';
-import { code, columnsOf, toned, type Column, type Line, type Part, type ReportOptions } from './document.ts';
+import { type AccountStatus, accountStatusSchema, actionSchema } from './command-schemas.ts';
+import {
+  code,
+  columnsOf,
+  toned,
+  type Column,
+  type Group,
+  type Line,
+  type Part,
+  type ReportOptions,
+} from './document.ts';
 import {
   ACCOUNT_STATE_TEXTS,
   briefInstant,
@@ -240,4 +250,38 @@ function totalText(accounts: readonly AccountStatus[]): string {
         ? ` Next runs start while the daemon (rolecall serve) runs.`
         : '';
   return `${count(accounts.length, 'account')}: ${parts.join(', ')}.${daemon}`;
+}
+
+const ACTION_TEXTS: Readonly<Record<RecordedAction, string>> = {
+  sync: 'requested a run',
+  approve: 'approved a plan',
+  pause: 'paused',
+  resume: 'resumed',
+  fetch: 'requested the newest configuration',
+};
+
+/** A newer version may have recorded an action without a text here. */
+export function actionText(action: RecordedAction): string {
+  return Object.hasOwn(ACTION_TEXTS, action) ? ACTION_TEXTS[action] : action;
+}
+
+/** One row for each action. */
+function actionsTable(actions: readonly OperatorActionRecord[]): Group {
+  const rows = actions.map(({ at, account, by, via, action, detail }): Line[] => [
+    [briefInstant(at)],
+    account === ALL_ACCOUNTS ? ['all accounts'] : [code(account)],
+    [by],
+    [via.toUpperCase()],
+    [actionText(action)],
+    detail === null ? [] : [action === 'approve' ? code(detail) : detail],
+  ]);
+  return { columns: columnsOf('When (UTC)', 'Account', 'Who', 'Via', 'What', 'Detail'), rows };
+}
+
+/** All given actions. json is an array of them. */
+export function renderActions(actions: readonly OperatorActionRecord[], options: ReportOptions): string {
+  const value = actions.map((action) => publishedFields(actionSchema, { schemaVersion: 1, ...action }));
+  const summary = listSummary(actions.length, 'action', options);
+  const model = () => listReport('rolecall history --actions', actionsTable(actions), summary);
+  return renderReport(value, model, options);
 }

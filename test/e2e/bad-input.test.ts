@@ -161,7 +161,6 @@ test('a report or a saved plan never replaces a file of the configuration or of 
   const commands = [
     ...files.map((file) => ['plan', '-o', file]),
     ...files.map((file) => ['plan', '--save', file]),
-    ['plan', '--out', 'report.md'],
     ['plan', '--format', 'json', '-o', 'report.md'],
     ['apply', '--yes', '-o', 'linked/acme.yaml'],
     ['status', '-o', 'report.md'],

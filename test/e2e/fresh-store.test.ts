@@ -47,12 +47,12 @@ test('a dry run on the same store or --accept no_evidence allows a first apply t
 
 test('a saved first plan is applied as it was saved, and is stale once the account changed', async () => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
-  await s.run(['plan', '--out', 'plan.json']);
+  await s.run(['plan', '--save', 'plan.json']);
   expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(3);
   expect(s.writes()).toEqual(['POST Zig']);
 
   const other = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
-  await other.run(['plan', '--out', 'plan.json']);
+  await other.run(['plan', '--save', 'plan.json']);
   other.sandbox.addSkill('acme', 'Fortran');
   expect((await other.run(['apply', '--plan', 'plan.json'])).status).toBe(5);
   expect(other.writes()).toEqual([]);

@@ -186,13 +186,6 @@ test('a saved plan of another account is refused, and a failed one cannot be app
   expect(s.writes()).toEqual([]);
 });
 
-test('plan --out is the old name of --save, and both at once are wrong usage', async () => {
-  const s = await scene({ file: 'skills: [New]' });
-  expect((await s.run(['plan', '--out', 'old.json'])).status).toBe(0);
-  expect((await s.run(['apply', '--plan', 'old.json'])).status).toBe(0);
-  expect((await s.run(['plan', '--out', 'a.json', '--save', 'b.json'])).status).toBe(64);
-});
-
 test('plan refuses to save a plan into the file of its report', async () => {
   const s = await scene({ file: 'skills: [New]' });
   const { status, stderr } = await s.run(['plan', '--save', 'p.json', '--output', './p.json']);

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../core/journal.ts';
 import { ALL_ACCOUNTS, HTTP_OPERATOR, type OperatorActionRecord } from '../../../core/operator.ts';
 import type { DailyCount } from '../../../core/ports/journal-reader.ts';
 import type { Links } from '../../../core/settings.ts';
-import { actionText } from '../../../report/actions-report.ts';
+import { actionText } from '../../../report/list-reports.ts';
 import { code, type Fact, type Line } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { ACCOUNT_STATE_TEXTS, count, joined, relativeTime } from '../../../report/formatting.ts';
