@@ -1,4 +1,5 @@
 // Reads the lists of one account. Sends only GET requests.
+import { setImmediate } from 'node:timers/promises';
 import { ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports/service.ts';
 import { type ParsedBody, readJson } from './list.ts';
@@ -18,6 +19,8 @@ export function createReader(requests: Requests, token: TokenGuard): ServiceRead
     const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
       refusePart(what, partialReason(head.status, head.headers));
       const parsed = await readJson(what, body);
+      // Each of the two takes half a second for the largest list, and the daemon keeps answering.
+      await setImmediate();
       const listing = convert(what, parsed, token);
       refusePart(what, totalReason(head.headers, Array.isArray(parsed.value) ? parsed.value.length : 0));
       return listing;
