@@ -14,7 +14,6 @@ export function createReader(requests: Requests, token: TokenGuard): ServiceRead
     path: string,
     what: string,
     convert: (what: string, body: ParsedBody, token: TokenGuard) => Listing<T>,
-    mayStart?: () => boolean,
   ): Promise<Listing<T>> {
     const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
       refusePart(what, partialReason(head.status, head.headers));
@@ -26,13 +25,13 @@ export function createReader(requests: Requests, token: TokenGuard): ServiceRead
       return listing;
     };
     try {
-      return (await requests.send({ method: 'GET', path, read }, () => true, mayStart)).content;
+      return (await requests.send({ method: 'GET', path, read }, () => true)).content;
     } catch (error) {
       throw serviceErrorOf(error);
     }
   }
   return {
-    listEntries: (kind, mayStart) => list(PATHS[kind], `the list of ${kind}s`, toEntries, mayStart),
+    listEntries: (kind) => list(PATHS[kind], `the list of ${kind}s`, toEntries),
     listResources: () => list(PATHS.resource, 'the list of resources', toResources),
     traffic: () => requests.traffic(),
   };
