@@ -1,15 +1,12 @@
-// Checks, for `doctor`, everything that a run needs. Writes nothing to the service.
+// Checks, for `validate --online`, everything that a run needs. Writes nothing to the service.
 import type { ReadAccount } from '../run/observe.ts';
 import { describeFailure } from '../run/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
-import { formatConfigIssue, type SecretIssue, errorsOf } from '../core/errors.ts';
+import { formatConfigIssue, errorsOf } from '../core/errors.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
-import { renderDiagnoses } from '../report/check-reports.ts';
 import type { Diagnosis, Finding } from '../report/command-schemas.ts';
 import { count, instant } from '../report/formatting.ts';
 import { loadAccounts } from './load-accounts.ts';
-import { type OutputOptions, printReport } from './console.ts';
-import { checkSecrets } from '../config/secrets.ts';
 import { storeName } from '../config/store-location.ts';
 import type { ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
 import { nextTicks } from '../daemon/cron.ts';
@@ -26,24 +23,22 @@ interface Checked extends Diagnosis {
   readonly exit: ExitStatus;
 }
 
-/** Checks the store, the secrets and each account, and prints what was found. */
+/** Checks the store and each account. */
 export async function checkAccounts(
   context: CommandContext,
   names: readonly string[],
-  options: OutputOptions,
-): Promise<ExitStatus> {
+): Promise<{ readonly diagnoses: readonly Diagnosis[]; readonly exit: ExitStatus }> {
   const loaded = await loadAccounts(context.configFile, names);
-  const secrets = await checkSecrets(loaded.configuration, process.env);
   const store = await showStep('store', { text: 'checking the store' }, () => checkStore(loaded.service));
-  const diagnoses = [...ownSecrets(secrets), store];
+  const diagnoses = [store];
   const reading = store.exit === EXIT.done ? await openReading(context, loaded) : null;
   try {
     const examined = await reading?.readEach(loaded.accounts, (account, read) =>
       examine(account, read, reading),
     );
     diagnoses.push(...(examined ?? []));
-    await printReport(options, (render) => renderDiagnoses(diagnoses, render));
-    return reading?.isInterrupted() === true ? EXIT.interrupted : combine(diagnoses.map(({ exit }) => exit));
+    const isInterrupted = reading?.isInterrupted() === true;
+    return { diagnoses, exit: isInterrupted ? EXIT.interrupted : combine(diagnoses.map(({ exit }) => exit)) };
   } finally {
     await reading?.close();
   }
@@ -68,16 +63,6 @@ async function checkStore(service: ServiceSettings): Promise<Checked> {
   } finally {
     await store?.close();
   }
-}
-
-/** The warnings about secrets that belong to no account. */
-function ownSecrets(secrets: readonly SecretIssue[]): Checked[] {
-  const findings = secrets
-    .filter(({ account }) => account === undefined)
-    .map((issue) => good('warning', formatConfigIssue(issue)));
-  return findings.length === 0
-    ? []
-    : [{ title: 'secrets of the service', account: null, findings, exit: EXIT.done }];
 }
 
 async function examine(

@@ -16,7 +16,6 @@ import type { PlanOptions } from './plan-accounts.ts';
 import type { StatusFlags } from './status.ts';
 import { EXIT } from './exit-status.ts';
 import { PIPELINES } from './first-pipeline.ts';
-import type { OutputOptions } from './console.ts';
 
 const REAL = ['baseUrl', 'region', 'tokenEnv', 'tokenFile'];
 
@@ -132,14 +131,4 @@ export function addServe({ program, run }: CommandLine): void {
         return (await serve(context)) === 0 ? EXIT.done : EXIT.failed;
       }),
     );
-}
-
-export function addDoctor({ program, report }: CommandLine): void {
-  addReportOptions(program.command('doctor'))
-    .description('check addresses, tokens, lists, store and schedules')
-    .argument('[account...]', ACCOUNTS_HELP)
-    .action(async (names: string[], flags: OutputOptions) => {
-      const { checkAccounts } = await import('./check-accounts.ts');
-      await report('doctor', flags, (context) => checkAccounts(context, names, flags));
-    });
 }

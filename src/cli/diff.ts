@@ -67,7 +67,7 @@ async function storedLists(reader: JournalReader, snapshot: SnapshotRecord): Pro
   if (entries !== null && resources !== null) return { ...entries, resources };
   throw new StoreError(
     'snapshot_pruned',
-    `the lists of snapshot ${snapshot.id} are no longer stored; run \`rolecall snapshots ${snapshot.account}\` to list the snapshots`,
+    `the lists of snapshot ${snapshot.id} are no longer stored; run \`rolecall history --lists ${snapshot.account}\` to list the snapshots`,
   );
 }
 

@@ -1,4 +1,4 @@
-// rolecall history, show and snapshots: they read the store and never call the service.
+// rolecall history and show: they read the store and never call the service.
 import { Option } from 'commander';
 import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
 import {
@@ -23,16 +23,23 @@ interface HistoryFlags extends OutputOptions {
   readonly since?: number;
   readonly status?: RunStatus;
   readonly actions?: true;
+  readonly lists?: true;
 }
 
 export function addHistory({ program, report }: CommandLine): void {
   addReportOptions(program.command('history'))
     .description('list the runs, newest first')
     .argument('[account...]', ACCOUNTS_HELP)
-    .option('--limit <n>', 'maximum number of runs or actions', positive, 20)
+    .option('--limit <n>', 'maximum number of runs, actions or snapshots', positive, 20)
     .option('--since <duration>', 'only those newer than this, such as 24h or 7d', duration)
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .addOption(new Option('--actions', 'list what operators did, instead of the runs').conflicts('status'))
+    .addOption(
+      new Option(
+        '--lists',
+        'list the stored lists of skills, roles and people, instead of the runs',
+      ).conflicts(['status', 'actions', 'since']),
+    )
     .action((names: string[], flags: HistoryFlags) =>
       report('history', flags, (context) => history(context, names, flags)),
     );
@@ -43,7 +50,7 @@ async function history(
   names: readonly string[],
   flags: HistoryFlags,
 ): Promise<ExitStatus> {
-  const { renderActions, renderRuns } = await import('../report/list-reports.ts');
+  const { renderActions, renderRuns, renderSnapshots } = await import('../report/list-reports.ts');
   const { limit, status } = flags;
   return await withJournal(context, async (reader, loaded) => {
     const filter = {
@@ -54,6 +61,11 @@ async function history(
     if (flags.actions === true) {
       const actions = await reader.operatorActions(filter);
       await printReport(flags, (render) => renderActions(actions, { ...render, limit }));
+      return;
+    }
+    if (flags.lists === true) {
+      const snapshots = await reader.snapshots(filter);
+      await printReport(flags, (render) => renderSnapshots(snapshots, { ...render, limit }));
       return;
     }
     const runs = await reader.runs({ ...filter, ...(status === undefined ? {} : { status }) });
@@ -90,28 +102,5 @@ async function show(context: CommandContext, wanted: string, flags: ShowFlags): 
     const run = await findRunReport(reader, wanted);
     const detail = { verbose: flags.verbose, ...(await sourceDetail(loaded)) };
     await printReport(flags, (render) => renderRun(run, { ...render, ...detail }));
-  });
-}
-
-export function addSnapshots({ program, report }: CommandLine): void {
-  addReportOptions(program.command('snapshots'))
-    .description('list the stored lists of skills, roles and people')
-    .argument('[account...]', ACCOUNTS_HELP)
-    .option('--limit <n>', 'maximum number of snapshots', positive, 20)
-    .action((names: string[], flags: HistoryFlags) =>
-      report('snapshots', flags, (context) => snapshots(context, names, flags)),
-    );
-}
-
-async function snapshots(
-  context: CommandContext,
-  names: readonly string[],
-  flags: HistoryFlags,
-): Promise<ExitStatus> {
-  const { renderSnapshots } = await import('../report/list-reports.ts');
-  return await withJournal(context, async (reader, loaded) => {
-    const { limit } = flags;
-    const found = await reader.snapshots({ limit, ...(await filterOf(names, reader, loaded)) });
-    await printReport(flags, (render) => renderSnapshots(found, { ...render, limit }));
   });
 }

@@ -1,12 +1,12 @@
 // rolecall validate, backup and copy-store: check the configuration, and copy the store.
-import { addReportOptions, type CommandLine } from './command-line.ts';
+import { ACCOUNTS_HELP, addReportOptions, type CommandLine } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printLine, printReport, showWarnings } from './console.ts';
-import { EXIT, type ExitStatus } from './exit-status.ts';
+import { combine, EXIT, type ExitStatus } from './exit-status.ts';
 import { loadConfiguration, readWithTexts } from './load-accounts.ts';
 import type { UnmatchedGlob } from '../config/compare-files.ts';
 import { KINDS } from '../core/catalog.ts';
-import { ConfigError, type ConfigIssue, errorsOf } from '../core/errors.ts';
+import { ConfigError, type ConfigIssue, errorsOf, UsageError } from '../core/errors.ts';
 import { fewIssues, sortedIssues } from '../core/issue-limit.ts';
 import type { ServiceSettings } from '../core/settings.ts';
 import { count } from '../report/formatting.ts';
@@ -15,16 +15,28 @@ import path from 'node:path';
 
 interface ValidateFlags extends OutputOptions {
   readonly requireSecrets?: true;
+  readonly online?: true;
 }
 
 export function addValidate({ program, report }: CommandLine): void {
   addReportOptions(program.command('validate'))
-    .description('check all configuration files, without network access')
+    .description('check all configuration files; without --online, without network access')
+    .argument('[account...]', `with --online: ${ACCOUNTS_HELP}`)
     .option('--require-secrets', 'report missing environment variables and secret files as errors')
-    .action((flags: ValidateFlags) => report('validate', flags, (context) => validate(context, flags)));
+    .option('--online', 'also try each account: address, token, account id, lists; the store; the next times')
+    .action((names: string[], flags: ValidateFlags) =>
+      report('validate', flags, (context) => validate(context, names, flags)),
+    );
 }
 
-async function validate({ configFile }: CommandContext, flags: ValidateFlags): Promise<ExitStatus> {
+async function validate(
+  context: CommandContext,
+  names: readonly string[],
+  flags: ValidateFlags,
+): Promise<ExitStatus> {
+  if (names.length > 0 && flags.online !== true)
+    throw new UsageError('the files are checked all together; accounts are given with --online');
+  const { configFile } = context;
   const { renderIssues } = await import('../report/check-reports.ts');
   const { checkSecrets } = await import('../config/secrets.ts');
   const { compareFiles } = await import('../config/compare-files.ts');
@@ -36,8 +48,14 @@ async function validate({ configFile }: CommandContext, flags: ValidateFlags): P
     flags.requireSecrets === true ? { ...issue, severity: 'error' as const } : issue,
   );
   const issues = [...sortedIssues([...configuration.issues, ...fewIssues([...found, ...globs])]), ...secrets];
-  await printReport(flags, (render) => renderIssues(issues, read, render));
-  return issues.some((issue) => issue.severity === 'error') ? EXIT.invalidConfiguration : EXIT.done;
+  const isValid = !issues.some((issue) => issue.severity === 'error');
+  // Without a service file nothing is known of the store and the accounts.
+  const { diagnoses, exit } =
+    flags.online === true && configuration.service !== undefined
+      ? await (await import('./check-accounts.ts')).checkAccounts(context, names)
+      : { diagnoses: [], exit: EXIT.done };
+  await printReport(flags, (render) => renderIssues(issues, read, diagnoses, render));
+  return combine([exit, isValid ? EXIT.done : EXIT.invalidConfiguration]);
 }
 
 /** Those that match no entry of the last stored lists of their accounts either. Without such lists nobody knows. */

@@ -140,7 +140,7 @@ async function fixedSnapshot(reader: Reader, place: Place): Promise<SnapshotReco
   throw new StoreError(
     'snapshot_unknown',
     runId === null
-      ? `no snapshot ${place.id} is stored, or \`retention.snapshots\` has deleted it; run \`rolecall snapshots\` to list the snapshots`
+      ? `no snapshot ${place.id} is stored, or \`retention.snapshots\` has deleted it; run \`rolecall history --lists\` to list the snapshots`
       : `run ${runId} has no snapshot: it ended before it had read the lists, or \`retention.snapshots\` has deleted it`,
   );
 }
@@ -154,7 +154,7 @@ async function lastSnapshot(reader: Reader, account: string, place: Place): Prom
     place.type === 'time' ? ` that was taken until ${instant(new Date(place.atMs).toISOString())}` : ' yet';
   throw new StoreError(
     'snapshot_unknown',
-    `no snapshot of the account ${JSON.stringify(account)} is stored${when}; run \`rolecall snapshots\` to list the snapshots`,
+    `no snapshot of the account ${JSON.stringify(account)} is stored${when}; run \`rolecall history --lists\` to list the snapshots`,
   );
 }
 

@@ -1,6 +1,6 @@
 // The command line: lists the commands, which register themselves, and runs the one that is given.
 import { Command, CommanderError, type HelpConfiguration, Option } from 'commander';
-import { addApply, addDemo, addDoctor, addInit, addPlan, addServe, addStatus } from './command-options.ts';
+import { addApply, addDemo, addInit, addPlan, addServe, addStatus } from './command-options.ts';
 import { addApprove } from './approve.ts';
 import { addPause, addResume, addSync } from './operator-commands.ts';
 import { addBackup, addCopyStore, addValidate } from './maintenance-commands.ts';
@@ -11,19 +11,18 @@ import { addDump } from './dump.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
 import { ownFiles } from './load-accounts.ts';
-import { addHistory, addShow, addSnapshots } from './journal-commands.ts';
+import { addHistory, addShow } from './journal-commands.ts';
 import { addRestore } from './restore.ts';
 import { addSandbox } from './sandbox.ts';
-import { addUsage } from './usage.ts';
 import { addWho } from './who.ts';
 
 /** In the groups of the help. What a command needs to run is imported when it runs, so that help appears at once. */
 const COMMANDS: Readonly<Record<string, readonly ((line: CommandLine) => void)[]>> = {
   'Start:': [addInit, addDemo, addSandbox],
-  'Plan and apply:': [addPlan, addApply, addUsage, addDump],
+  'Plan and apply:': [addPlan, addApply, addDump],
   'The daemon:': [addServe, addStatus, addApprove, addSync, addPause, addResume],
-  'What happened:': [addHistory, addShow, addSnapshots, addDiff, addWho, addRestore],
-  'Configuration and maintenance:': [addValidate, addDoctor, addBackup, addCopyStore],
+  'What happened:': [addHistory, addShow, addDiff, addWho, addRestore],
+  'Configuration and maintenance:': [addValidate, addBackup, addCopyStore],
 };
 
 const EXIT_HELP = `
@@ -38,7 +37,6 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['sandbox --seed config/sandbox.json'],
   plan: ['plan acme-eu', "plan 'eu-*' '!eu-test' --format markdown --output plan.md"],
   apply: ['apply acme-eu', 'apply --all --yes', 'apply --plan plan.json'],
-  usage: ['usage acme-eu --format html --output usage.html'],
   dump: ['dump acme-eu --write'],
   serve: ['serve --config /etc/rolecall/rolecall.yaml'],
   status: ['status', "status 'eu-*' --watch"],
@@ -46,14 +44,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   sync: ["sync 'eu-*'"],
   pause: ["pause acme-eu --reason 'reorganisation of the teams'"],
   resume: ['resume acme-eu'],
-  history: ['history acme-eu --since 7d', 'history --status failed'],
+  history: ['history acme-eu --since 7d', 'history --status failed', 'history acme-eu --lists'],
   show: ['show last'],
-  snapshots: ['snapshots acme-eu'],
   diff: ['diff yesterday now acme-eu'],
-  who: ['who Perl', 'who Perl acme-eu --at 2026-11-20'],
+  who: ['who Perl', 'who Perl acme-eu --at 2026-11-20', 'who acme-eu --format html --output who.html'],
   restore: ['restore last --format csv --output people.csv'],
-  validate: ['validate --require-secrets'],
-  doctor: ['doctor acme-eu'],
+  validate: ['validate --require-secrets', 'validate --online acme-eu'],
   backup: ['backup /var/backups/rolecall.db'],
   'copy-store': ['copy-store data/rolecall.db env:ROLECALL_DATABASE_URL'],
   completion: ['completion bash'],

@@ -1,4 +1,7 @@
-// rolecall who: the people who have, or had, a skill or role, from the snapshots. Never calls the service.
+// rolecall who: the people who have, or had, a skill or role, from the snapshots; without a name, those of every entry.
+import { Option } from 'commander';
+import { liveCoverage, storedCoverage } from './coverage.ts';
+import { globMatcher } from '../core/names.ts';
 import { firstFew } from '../core/amounts.ts';
 import { KINDS } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
@@ -10,53 +13,76 @@ import { ACCOUNTS_HELP, addReportOptions, type CommandLine, moment, MOMENT_HELP 
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport, showWarnings } from './console.ts';
 import type { ExitStatus } from './exit-status.ts';
-import { knownAccounts, selectAccounts } from './load-accounts.ts';
+import { isExclusion, type KnownAccount, knownAccounts, selectAccounts } from './load-accounts.ts';
 import { newestSnapshot, peopleBefore, withJournal } from './open-journal.ts';
 
 interface WhoFlags extends OutputOptions {
   /** Epoch milliseconds. */
   readonly at?: number;
+  readonly live?: true;
 }
 
 export function addWho({ program, report }: CommandLine): void {
   addReportOptions(program.command('who'))
-    .description('list the people who have, or had, a skill or role')
-    .argument('<name>', 'exact name of the skill or role')
+    .description('list the people who have, or had, a skill or role; without a name, of every entry')
+    .argument('[name]', 'exact name of the skill or role; left out, or an account: all entries')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--at <time>', `who had it then: ${MOMENT_HELP}`, moment)
-    .action((name: string, accounts: string[], flags: WhoFlags) =>
+    .addOption(new Option('--live', 'without a name: read the service').conflicts('at'))
+    .action((name: string | undefined, accounts: string[], flags: WhoFlags) =>
       report('who', flags, (context) => who(context, name, { ...flags, accounts })),
     );
 }
 
+/** Whether the first argument selects accounts, so that no name is given. */
+function selectsAccounts(name: string, accounts: readonly { readonly name: string }[]): boolean {
+  const matches = globMatcher(name);
+  return isExclusion(name) || accounts.some((account) => account.name === name || matches(account.name));
+}
+
 async function who(
   context: CommandContext,
-  name: string,
+  name: string | undefined,
   flags: WhoFlags & { readonly accounts: readonly string[] },
 ): Promise<ExitStatus> {
+  const names = name === undefined ? [] : [name, ...flags.accounts];
+  if (flags.live === true) return await liveCoverage(context, names, flags);
+  return await withJournal(context, async (reader, { configuration }) => {
+    const known = await knownAccounts(reader, configuration.accounts);
+    if (name !== undefined && !selectsAccounts(name, known)) {
+      await search(reader, known, name, flags);
+      return;
+    }
+    if (flags.at !== undefined) throw new UsageError('--at needs the name of a skill or role');
+    await storedCoverage(reader, selectAccounts(known, names), flags);
+  });
+}
+
+async function search(
+  reader: JournalReader,
+  known: readonly KnownAccount[],
+  name: string,
+  flags: WhoFlags & { readonly accounts: readonly string[] },
+): Promise<void> {
   const { renderWho } = await import('../report/who-report.ts');
   const nowMs = Date.now();
   const untilMs = flags.at;
   if (untilMs !== undefined && untilMs > nowMs)
     throw new UsageError('--at is in the future; use a date until today');
-  return await withJournal(context, async (reader, { configuration }) => {
-    const known = await knownAccounts(reader, configuration.accounts);
-    const accounts = selectAccounts(known, flags.accounts);
-    const search: Search = { name, untilMs };
-    const sent = await reader.deletesNamed(name);
-    const holders: AccountHolders[] = [];
-    for (const { name: account } of accounts) {
-      const found = await holdersIn(reader, account, search);
-      const own = sent.filter((each) => each.account === account);
-      holders.push({ ...found, deleted: await lastDeletes(reader, own, found, search) });
-    }
-    const isFound = holders.some(({ entries, deleted }) => entries.length + deleted.length > 0);
-    const at = untilMs === undefined ? null : new Date(untilMs).toISOString();
-    if (isFound || flags.format === 'json')
-      await printReport(flags, (render) => renderWho({ name, at, nowMs, accounts: holders }, render));
-    if (!isFound) throw notFound(search, holders);
-    showWarnings(missingSnapshots(search, holders));
-  });
+  const wanted: Search = { name, untilMs };
+  const sent = await reader.deletesNamed(name);
+  const holders: AccountHolders[] = [];
+  for (const { name: account } of selectAccounts(known, flags.accounts)) {
+    const found = await holdersIn(reader, account, wanted);
+    const own = sent.filter((each) => each.account === account);
+    holders.push({ ...found, deleted: await lastDeletes(reader, own, found, wanted) });
+  }
+  const isFound = holders.some(({ entries, deleted }) => entries.length + deleted.length > 0);
+  const at = untilMs === undefined ? null : new Date(untilMs).toISOString();
+  if (isFound || flags.format === 'json')
+    await printReport(flags, (render) => renderWho({ name, at, nowMs, accounts: holders }, render));
+  if (!isFound) throw notFound(wanted, holders);
+  showWarnings(missingSnapshots(wanted, holders));
 }
 
 interface Search {

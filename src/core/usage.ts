@@ -72,7 +72,7 @@ export function holdingsOf(resource: Resource): Holding[] {
 }
 
 /** The assignments to entries that the lists lack: the lists may be incomplete. */
-export function unlistedHoldings(observed: ObservedCatalog): Holding[] {
+export function unlistedHoldings(observed: Pick<ObservedCatalog, Kind | 'resources'>): Holding[] {
   const idsOf = (kind: Kind): Set<string> => new Set(observed[kind].map(({ id }) => id));
   const listed = { skill: idsOf('skill'), role: idsOf('role') };
   const lacks = (resource: Resource): boolean =>
@@ -141,6 +141,8 @@ export function usageOf(resources: readonly Resource[]): UsageIndex {
 /** The usage report of an account. */
 export interface AccountUsage {
   readonly account: string;
+  /** When the lists were read. UTC ISO 8601. */
+  readonly takenAt: string;
   readonly entries: readonly {
     readonly kind: Kind;
     readonly name: string;
@@ -151,10 +153,15 @@ export interface AccountUsage {
 }
 
 /** Each entry with its people, and the assignments that refer to ids that no list shows. */
-export function accountUsage(account: string, observed: ObservedCatalog): AccountUsage {
+export function accountUsage(
+  account: string,
+  observed: Pick<ObservedCatalog, Kind | 'resources'>,
+  takenAt: string,
+): AccountUsage {
   const usage = usageOf(observed.resources);
   return {
     account,
+    takenAt,
     entries: KINDS.flatMap((kind) =>
       observed[kind].map((entry) => ({
         kind,

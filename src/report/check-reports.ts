@@ -1,19 +1,10 @@
-// The reports of `validate`, one line for each problem as editors and CI systems parse it, and of `doctor`.
+// The report of `validate`: one line for each problem as editors and CI systems parse it, then what `--online` found.
 import { type Diagnosis, diagnosisSchema, issueSchema } from './command-schemas.ts';
 import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { renderReport } from './render.ts';
 import { publishedFields } from './run-json.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { count } from './formatting.ts';
-
-/** The parts in the given order. json is an array with one object for each. */
-export function renderDiagnoses(diagnoses: readonly Diagnosis[], options: ReportOptions): string {
-  const value = diagnoses.map((diagnosis) =>
-    publishedFields(diagnosisSchema, { schemaVersion: 1, ...diagnosis }),
-  );
-  const model = () => ({ title: 'rolecall doctor', documents: diagnoses.map(diagnosisDocument) });
-  return renderReport(value, model, options);
-}
 
 function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
   const columns = columnsOf('Result', 'Check', { head: 'Detail', below: true });
@@ -32,13 +23,20 @@ function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
 
 type FilesRead = Readonly<Record<'accounts' | 'catalogs' | 'names', number>>;
 
-/** All issues, in the given order, and a line that counts what was read, and them. json is an array of the issues. */
+/**
+ * All issues, in the given order, a line that counts what was read, and them, and what was found online. json is an array of
+ * the issues and of the parts that were checked online.
+ */
 export function renderIssues(
   issues: readonly ConfigIssue[],
   read: FilesRead,
+  diagnoses: readonly Diagnosis[],
   options: ReportOptions,
 ): string {
-  const value = issues.map((issue) => publishedFields(issueSchema, { schemaVersion: 1, ...issue }));
+  const value = [
+    ...issues.map((issue) => publishedFields(issueSchema, { schemaVersion: 1, ...issue })),
+    ...diagnoses.map((diagnosis) => publishedFields(diagnosisSchema, { schemaVersion: 1, ...diagnosis })),
+  ];
   const lines = issues.map((issue): Line => [
     code(`${issue.file}:${issue.line}:${issue.column}`),
     ': ',
@@ -46,7 +44,10 @@ export function renderIssues(
     ': ',
     issue.message,
   ]);
-  const documents = [{ title: [], lines, summary: [`${readText(read)}: ${verdict(issues)}`] }];
+  const documents: ReportDocument[] = [
+    { title: [], lines, summary: [`${readText(read)}: ${verdict(issues)}`] },
+    ...diagnoses.map(diagnosisDocument),
+  ];
   return renderReport(value, () => ({ title: 'rolecall validate', documents }), options);
 }
 

@@ -1,4 +1,4 @@
-// The published JSON Schemas of `history`, `history --actions`, `usage`, `validate`, `doctor` and `status`, which print lists of these elements.
+// The published JSON Schemas of `history`, `history --actions`, `who` without a name, `validate` and `status`, which print lists of these elements.
 import { z } from 'zod';
 import { RUN_MODES, type RunRecord } from '../core/journal.ts';
 import { type OperatorActionRecord, RECORDED_ACTIONS } from '../core/operator.ts';
@@ -40,6 +40,7 @@ export const actionsSchema = printedSchema('history --actions', actionSchema, 'O
 const accountUsageSchema = z.strictObject({
   schemaVersion,
   account: accountName,
+  takenAt: time('When the lists were read.'),
   entries: z
     .array(
       z.strictObject({
@@ -61,8 +62,8 @@ const accountUsageSchema = z.strictObject({
     .describe('Ids that resources refer to and that no list contains.'),
 });
 
-/** The usage of one account. */
-export const usageSchema = printedSchema('usage', accountUsageSchema, 'One account');
+/** The coverage of one account. */
+export const coverageSchema = printedSchema('who', accountUsageSchema, 'One account');
 
 export const issueSchema = z.strictObject({
   schemaVersion,
@@ -73,17 +74,11 @@ export const issueSchema = z.strictObject({
   message: z.string().describe('What is wrong, and how to fix it. The wording may change.'),
 });
 
-/** One problem of the configuration. */
-export const validateSchema = z.union([issueSchema, failedPlanSchema]).meta({
-  title: 'rolecall validate',
-  description: 'One problem of `rolecall validate --format json`. The list is empty when there is none.',
-});
-
-/** What `doctor` found about the store, the service or one account. */
+/** What `validate --online` found about the store or one account. */
 export const diagnosisSchema = z.strictObject({
   schemaVersion,
   title: z.string().describe('What was checked, as text for people.'),
-  account: z.string().nullable().describe('Name of the account; null for the store and the service.'),
+  account: z.string().nullable().describe('Name of the account; null for the store.'),
   findings: z.array(
     z.strictObject({
       ok: z.boolean().describe('Whether the check passed.'),
@@ -97,8 +92,12 @@ export const diagnosisSchema = z.strictObject({
 export type Diagnosis = DeepReadonly<Omit<z.output<typeof diagnosisSchema>, 'schemaVersion'>>;
 export type Finding = Diagnosis['findings'][number];
 
-/** A part of `doctor`. */
-export const doctorSchema = printedSchema('doctor', diagnosisSchema, 'One part');
+/** One problem of the configuration, or a part that was checked online. */
+export const validateSchema = z.union([issueSchema, diagnosisSchema, failedPlanSchema]).meta({
+  title: 'rolecall validate',
+  description:
+    'One problem, or with `--online` one part, of `rolecall validate --format json`. The list is empty when there is none.',
+});
 
 true satisfies Mirrors<Omit<z.output<typeof accountUsageSchema>, 'schemaVersion'>, AccountUsage>;
 true satisfies Mirrors<Omit<z.output<typeof actionSchema>, 'schemaVersion'>, OperatorActionRecord>;

@@ -1,4 +1,4 @@
-// The reports of `history`, `snapshots` and `status`: one row for each run, action, snapshot or account.
+// The reports of `history`, its lists, and `status`: one row for each run, action, snapshot or account.
 import { ACCOUNT_STATES, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { ALL_ACCOUNTS, type OperatorActionRecord, type RecordedAction } from '../core/operator.ts';
@@ -133,7 +133,11 @@ export function renderSnapshots(snapshots: readonly SnapshotRecord[], options: R
   const value = snapshots.map((snapshot) =>
     publishedFields(snapshotSchema, { schemaVersion: 1, ...snapshot }),
   );
-  return renderReport(value, () => listReport('rolecall snapshots', { columns, rows }, summary), options);
+  return renderReport(
+    value,
+    () => listReport('rolecall history --lists', { columns, rows }, summary),
+    options,
+  );
 }
 
 /** The accounts, the most urgent first, those of one state by name. json is an array of the accounts in that order. */

@@ -179,10 +179,10 @@ export function acceptListsStep(account: string): Step {
   };
 }
 
-type Command = 'plan' | 'apply' | 'usage';
+type Command = 'plan' | 'apply' | 'who';
 
-/** The report of an account that could not be planned, or be read for `usage`. */
-export function failedDocument({ account, error }: FailedPlan, command: 'plan' | 'usage'): ReportDocument {
+/** The report of an account that could not be planned, or be read for `who`. */
+export function failedDocument({ account, error }: FailedPlan, command: 'plan' | 'who'): ReportDocument {
   const isNew = error.code === UNKNOWN_ACCOUNT;
   const failed = `could not be ${command === 'plan' ? 'planned' : 'read'} (${error.code})`;
   return {
@@ -195,7 +195,7 @@ export function failedDocument({ account, error }: FailedPlan, command: 'plan' |
 
 /** The command to run after a failure. `again` is the command that failed. */
 function failureStep(account: string, errorCode: string | null, again: Command): Step {
-  return fixStep(account, errorCode, again) ?? doctorStep(account);
+  return fixStep(account, errorCode, again) ?? onlineStep(account);
 }
 
 /** The command that helps with an error which a second run does not fix, or null when there is none. */
@@ -215,15 +215,18 @@ function fixStep(account: string, errorCode: string | null, again: Command): Ste
     case 'throttled':
       return { command: `rolecall ${again} ${account}`, purpose: 'after the time given above' };
     case 'unauthorized':
-      return doctorStep(account);
+      return onlineStep(account);
     case null:
     default:
       return null;
   }
 }
 
-function doctorStep(account: string): Step {
-  return { command: `rolecall doctor ${account}`, purpose: 'checks address, token, account id and lists' };
+function onlineStep(account: string): Step {
+  return {
+    command: `rolecall validate --online ${account}`,
+    purpose: 'checks address, token, account id and lists',
+  };
 }
 
 /** The commit of a run with its subject and time, or null when its configuration was not in git. */

@@ -1,4 +1,4 @@
-// The published JSON Schemas of the commands that read snapshots: `snapshots`, `diff`, `who` and `restore`.
+// The published JSON Schemas of the commands that read snapshots: `history --lists`, `diff`, `who` and `restore`.
 import { z } from 'zod';
 import type { CatalogDifference } from '../core/catalog-difference.ts';
 import type { DeletedEntry } from '../core/restoration.ts';
@@ -46,7 +46,7 @@ export const snapshotSchema = z.strictObject({
 });
 
 /** One snapshot. */
-export const snapshotsSchema = printedSchema('snapshots', snapshotSchema, 'One snapshot');
+export const snapshotsSchema = printedSchema('history --lists', snapshotSchema, 'One snapshot');
 
 const comparedSchema = z.strictObject({
   id: snapshotId.nullable().describe('Id of the snapshot; null: the service was read.'),

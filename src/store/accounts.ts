@@ -58,7 +58,7 @@ export function accountsJournal(
 
     async rememberThrottle(account, untilMs) {
       const values = { throttled_until: toIso(untilMs) };
-      // `doctor` and `dump` may be throttled before the account's first run.
+      // `validate --online` and `dump` may be throttled before the account's first run.
       await db
         .insertInto('accounts')
         .values({ name: account, ...values })

@@ -89,17 +89,17 @@ test('plan and apply of a fleet show equal changes once, and apply writes to eac
   expect(`${stdout}${stderr}`.split('\n').length).toBeLessThan(40);
 });
 
-test.each([['plan'], ['usage'], ['doctor']])(
-  '%s takes globs and exclusions, and all accounts without names',
+test.each([[['plan']], [['who', '--live']], [['validate', '--online']]])(
+  '%j takes globs and exclusions, and all accounts without names',
   async (command) => {
     const s = await threeAccounts();
     const shown = async (...args: string[]) => {
-      const { stdout } = await s.run([command, ...args]);
+      const { stdout } = await s.run([...command, ...args]);
       return ['acme', 'eu-live', 'eu-test'].filter((account) => stdout.includes(account));
     };
     expect(await shown()).toEqual(['acme', 'eu-live', 'eu-test']);
     expect(await shown('eu-*')).toEqual(['eu-live', 'eu-test']);
     expect(await shown('eu-*', '!eu-live')).toEqual(['eu-test']);
-    expect((await s.run([command, 'zz-*'])).status).toBe(64);
+    expect((await s.run([...command, 'zz-*'])).status).toBe(64);
   },
 );

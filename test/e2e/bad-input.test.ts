@@ -65,7 +65,7 @@ test.each(SERVICE)(
   },
 );
 
-test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']])(
+test.each([['plan'], ['apply', '--yes'], ['who', '--live'], ['dump', 'acme'], ['validate', '--online']])(
   'an unreachable server fails %s with its address and exit status 1',
   async (...command) => {
     const s = await scene({ file: 'skills: [A]', api: { retries: 0 } });
@@ -77,7 +77,7 @@ test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']
   },
 );
 
-test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']])(
+test.each([['plan'], ['apply', '--yes'], ['who', '--live'], ['dump', 'acme'], ['validate', '--online']])(
   'a missing token fails %s with the names of the account and the variable',
   async (...command) => {
     const s = await scene({ file: 'skills: [A]' });
@@ -97,7 +97,13 @@ test.each([['plan'], ['apply', '--yes'], ['usage'], ['dump', 'acme'], ['doctor']
 /** Every command that needs the store fails with one message that names the file; the service is not written to. */
 async function expectStoreRefused(s: Scene, words: RegExp): Promise<void> {
   s.sandbox.clearRequests();
-  for (const command of [['plan'], ['apply', '--yes'], ['history'], ['show', '0000'], ['doctor']]) {
+  for (const command of [
+    ['plan'],
+    ['apply', '--yes'],
+    ['history'],
+    ['show', '0000'],
+    ['validate', '--online'],
+  ]) {
     const result = await s.run(command);
     expect([command[0], result.status]).toEqual([command[0], 1]);
     const output = result.stdout + result.stderr;

@@ -9,7 +9,7 @@ import { makeWorkspace } from '../support/workspace.ts';
 // eslint-disable-next-line no-control-regex
 const COLOUR = /\u001B\[[0-9;]*m/;
 const COMMANDS =
-  'init validate plan apply serve status dump usage who history show restore snapshots diff doctor copy-store sandbox completion'.split(
+  'init validate plan apply serve status dump who history show restore diff copy-store sandbox completion'.split(
     ' ',
   );
 
@@ -66,11 +66,11 @@ test('usage counts the people of each entry, and lists unused entries and refere
     ],
     file: 'skills: [Go]',
   });
-  const text = await s.run(['usage']);
+  const text = await s.run(['who', '--live']);
   expect(text.status).toBe(0);
   expect(text.stdout).toMatch(/Idle/);
   expect(text.stdout).toContain('ghost');
-  const { stdout } = await s.run(['usage', '--format', 'json']);
+  const { stdout } = await s.run(['who', '--live', '--format', 'json']);
   const flat = JSON.stringify(JSON.parse(stdout));
   for (const id of ['r1', 'r2', 'r3', 'ghost']) expect(flat).toContain(`"${id}"`);
   expect(s.sandbox.requests().every(({ method }) => method === 'GET')).toBe(true);
@@ -117,30 +117,30 @@ test('history lists the runs, newest first, filtered by account, age, status and
   }
 });
 
-test('doctor checks everything and writes nothing', async () => {
+test('validate --online checks everything and writes nothing', async () => {
   const s = await scene({
     skills: ['A'],
     file: 'accountId: "42"\nskills: [B]\nschedule: "0 3 * * *"\ntimezone: Europe/Berlin',
     others: [{ name: 'failing', id: '43', token: 'token-of-failing', skills: ['A'] }],
   });
-  const good = await s.run(['doctor']);
+  const good = await s.run(['validate', '--online']);
   expect(good.status).toBe(0);
   // The store is closed, which removes its log.
   expect(existsSync(join(s.folder, 'data/rolecall.db-wal'))).toBe(false);
   for (const part of ['Europe/Berlin', '42', s.sandbox.url, 'store']) expect(good.stdout).toContain(part);
   s.configure('skills: [A]\naccountId: "44"', 'failing');
   s.configure('skills: [1.0]', 'invalid');
-  const bad = await s.run(['doctor', '--format', 'json']);
+  const bad = await s.run(['validate', '--online', '--format', 'json']);
   expect(bad.status).toBe(1);
-  const found = JSON.parse(bad.stdout) as { title: string; findings: { ok: boolean; detail: string }[] }[];
+  const found = JSON.parse(bad.stdout) as { title: string; findings?: { ok: boolean; detail: string }[] }[];
   const problems = found.flatMap(({ title, findings }) =>
-    findings.filter(({ ok }) => !ok).map(({ detail }) => [title, detail]),
+    (findings ?? []).filter(({ ok }) => !ok).map(({ detail }) => [title, detail]),
   );
   expect(problems).toEqual([
     ['account failing', expect.stringMatching(/44/)],
     ['account invalid', expect.stringMatching(/invalid\.yaml:3:10/)],
   ]);
-  expect((await s.run(['doctor', 'invalid'])).status).toBe(4);
+  expect((await s.run(['validate', '--online', 'invalid'])).status).toBe(4);
   expect(s.sandbox.requests().every(({ method }) => method === 'GET')).toBe(true);
   expect(s.rows('select * from runs')).toEqual([]);
 });
@@ -193,7 +193,7 @@ test('wrong usage exits 64, reports the mistake on stderr and sends no request',
 
 test('--output writes the report to a file instead of stdout', async () => {
   const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
-  for (const command of [['validate'], ['plan'], ['usage'], ['apply', '--yes'], ['history'], ['doctor']]) {
+  for (const command of [['validate'], ['plan'], ['who', '--live'], ['apply', '--yes'], ['history']]) {
     const { status, stdout } = await s.run([...command, '--output', 'report']);
     expect([command[0], status, stdout]).toEqual([command[0], 0, '']);
     expect(readFileSync(join(s.folder, 'report'), 'utf8').length).toBeGreaterThan(10);
@@ -204,8 +204,8 @@ test.each([
   [['plan']],
   [['plan', '--save', 'missing/plan.json']],
   [['apply', '--yes']],
-  [['usage']],
-  [['doctor']],
+  [['who', '--live']],
+  [['validate', '--online']],
   [['history']],
   [['show', 'last']],
   [['validate']],
@@ -238,7 +238,7 @@ test('reports are text, JSON, Markdown or HTML, and no format has colours in a p
   const s = await scene({ skills: ['Old *b*'], file: 'skills: ["New | <x>"]' });
   await s.apply();
   s.configure('skills: ["Newer | <x>"]');
-  for (const command of [['plan'], ['usage'], ['history'], ['validate']]) {
+  for (const command of [['plan'], ['who', '--live'], ['history'], ['validate']]) {
     const [text, json, markdown, html] = await Promise.all(
       // CI runners set it, and libraries take it as a request for colours.
       ['text', 'json', 'markdown', 'html'].map((format) =>

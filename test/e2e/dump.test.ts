@@ -26,7 +26,7 @@ test.each([
     ['dump', 'acme'],
     ['dump', 'acme', '--write'],
     ['dump', 'acme', '--output', 'copy.yaml'],
-    ['usage'],
+    ['who', '--live'],
   ]) {
     const { status, stdout, stderr } = await s.run(command, swapped);
     expect([command, status]).toEqual([command, 1]);
@@ -43,7 +43,7 @@ test('dump and usage refuse an account that another account of the store has cla
   const copied = { env: { TOKEN_OTHER: 'token-of-acme' } };
   for (const command of [
     ['dump', 'other'],
-    ['usage', 'other'],
+    ['who', '--live', 'other'],
   ]) {
     const { status, stdout, stderr } = await s.run(command, copied);
     expect([command, status]).toEqual([command, 1]);
@@ -55,7 +55,10 @@ test('dump and usage refuse an account that another account of the store has cla
 test('dump and usage fail when the store cannot be read', async () => {
   const s = await scene({ skills: ['Ours'] });
   s.write('data/rolecall.db', 'not a database, but 16 bytes and more');
-  for (const command of [['dump', 'acme'], ['usage']]) {
+  for (const command of [
+    ['dump', 'acme'],
+    ['who', '--live'],
+  ]) {
     const { status, stderr } = await s.run(command);
     expect([command, status]).toEqual([command, 1]);
     expect(stderr).toContain('rolecall.db');

@@ -103,13 +103,14 @@ test('observed names, ids, people and fields are harmless in every format of eve
   // JSON keeps every name exactly.
   const names = planned[0]?.operations.filter(({ kind }) => kind === 'skill').map(({ name }) => name) ?? [];
   expect(names.toSorted()).toEqual([...SKILLS].toSorted());
-  const used = await runHarmlessly(s, ['usage', '--format', 'json'], [0]);
+  const used = await runHarmlessly(s, ['who', '--live', '--format', 'json'], [0]);
   for (const format of texts) {
-    await runHarmlessly(s, ['usage', '--format', format], [0]);
+    await runHarmlessly(s, ['who', '--live', '--format', format], [0]);
   }
   await runHarmlessly(s, ['plan', '--detailed-exitcode'], [2]);
   expect(used).toContain(JSON.stringify('constructor'));
-  for (const format of ['text', 'json']) await runHarmlessly(s, ['doctor', '--format', format], [0]);
+  for (const format of ['text', 'json'])
+    await runHarmlessly(s, ['validate', '--online', '--format', format], [0]);
   expectInert(await runHarmlessly(s, ['plan', '--format', 'markdown'], [0]));
 
   await runHarmlessly(s, ['apply', '--yes', '--format', 'markdown'], [0, 1]);
@@ -187,7 +188,7 @@ test.each(['sqlite', 'postgres'] as const)(
     s.sandbox.setFaults(answers([]));
     for (let round = 0; round < 3; round += 1) await s.apply();
     expect(s.sandbox.requests().filter(({ method }) => method === 'POST')).toHaveLength(1);
-    for (const args of [['plan'], ['show', 'last'], ['usage']]) {
+    for (const args of [['plan'], ['show', 'last'], ['who', '--live']]) {
       const json = await runHarmlessly(s, [...args, '--format', 'json'], [0]);
       expect(json).toContain('Smile \ufffdd83d');
       expect(json).not.toMatch(/\\ud[89a-f]/);
@@ -206,14 +207,14 @@ test('hostile texts of a service in errors and account ids are harmless', async 
   s.sandbox.setFaults([
     { match: { path: 'skill' }, times: 'always', do: { type: 'status', status: 400, body: { detail } } },
   ]);
-  await runHarmlessly(s, ['usage'], [1]);
+  await runHarmlessly(s, ['who', '--live'], [1]);
   await runHarmlessly(s, ['dump', 'acme'], [1]);
-  await runHarmlessly(s, ['doctor'], [1]);
+  await runHarmlessly(s, ['validate', '--online'], [1]);
 
   const other = await scene({ others: [{ name: 'odd', id: text, token: 'token-of-odd', skills: ['Go'] }] });
   other.configure('accountId: "1"\nskills: [Go]', 'odd');
   await runHarmlessly(other, ['plan', 'odd'], [1]);
-  await runHarmlessly(other, ['doctor', 'odd'], [1]);
+  await runHarmlessly(other, ['validate', '--online', 'odd'], [1]);
   other.configure('skills: [Go]', 'odd');
   await runHarmlessly(other, ['plan', 'odd'], [0]);
   await runHarmlessly(other, ['dump', 'odd'], [0]);

@@ -93,7 +93,7 @@ test('tokens that were swapped are refused by every command, also when no list c
     ['plan', 'other'],
     ['plan', 'acme'],
     ['apply', '--yes', '--all', '--accept', 'no_evidence'],
-    ['doctor'],
+    ['validate', '--online'],
     ['dump', 'acme'],
   ]) {
     const { status, stdout, stderr } = await s.run(command, { env });

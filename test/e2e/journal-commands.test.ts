@@ -262,7 +262,13 @@ test('who refuses a moment in the future, and commands that read the store repea
   expect([tomorrow.status, tomorrow.stderr]).toEqual([64, expect.stringContaining('--at is in the future')]);
   writeFileSync(join(s.folder, 'config/accounts/ignored.yml'), 'skills: [Zig]\n');
   expect((await s.run(['plan'])).stderr).toContain('ignored.yml');
-  for (const command of [['who', 'Go'], ['history'], ['show', 'last'], ['snapshots'], ['restore', 'last']]) {
+  for (const command of [
+    ['who', 'Go'],
+    ['history'],
+    ['show', 'last'],
+    ['history', '--lists'],
+    ['restore', 'last'],
+  ]) {
     expect([command, (await s.run(command)).stderr]).toEqual([command, '']);
   }
 });

@@ -9,13 +9,10 @@ const SCHEMA_OF = {
   apply: 'run',
   show: 'run',
   history: 'history',
-  usage: 'usage',
   validate: 'validate',
-  doctor: 'doctor',
   status: 'status',
   who: 'who',
   restore: 'restore',
-  snapshots: 'snapshots',
   diff: 'diff',
 } as const;
 
@@ -42,9 +39,9 @@ async function elements(
   expect([args, result.status]).toEqual([args, status]);
   const value = JSON.parse(result.stdout) as unknown;
   const list = (Array.isArray(value) ? value : [value]) as Record<string, unknown>[];
-  const schema = publishedSchema(
-    args.includes('--actions') ? 'actions' : SCHEMA_OF[args[0] as keyof typeof SCHEMA_OF],
-  );
+  const special = { '--actions': 'actions', '--lists': 'snapshots', '--live': 'coverage' };
+  const option = Object.entries(special).find(([name]) => args.includes(name));
+  const schema = publishedSchema(option?.[1] ?? SCHEMA_OF[args[0] as keyof typeof SCHEMA_OF]);
   for (const element of list) {
     expect([args, schema.safeParse(element).error?.message]).toEqual([args, undefined]);
     expect(element['schemaVersion']).toBe(1);
@@ -76,7 +73,7 @@ test('the JSON of status, who, restore, snapshots and diff matches the published
   expect(await elements(s, ['who', 'Kept'], 0)).toHaveLength(2);
   expect(await elements(s, ['who', 'nobody'], 1)).toHaveLength(2);
   expect(await elements(s, ['restore', 'last'], 0)).toMatchObject([{ yaml: 'skills:\n  - Perl\n' }]);
-  expect((await elements(s, ['snapshots'], 0)).length).toBe(3);
+  expect((await elements(s, ['history', '--lists'], 0)).length).toBe(3);
   expect(await elements(s, ['diff', '1', 'now'], 0)).toMatchObject([{ after: { id: null } }]);
 });
 
@@ -84,7 +81,7 @@ test('every command with --format json has a published schema, which this file c
   const s = await scene({ file: 'skills: [A]' });
   const { stdout } = await s.run(['--help']);
   const commands = [...stdout.matchAll(/^  ([a-z-]+)(?= .*\S)/gm)].map(([, name]) => name ?? '');
-  expect(commands).toContain('doctor');
+  expect(commands).toContain('validate');
   const reporting: string[] = [];
   for (const command of commands) {
     const help = await s.run([command, '--help']);
@@ -93,7 +90,7 @@ test('every command with --format json has a published schema, which this file c
   expect(reporting.toSorted()).toEqual(Object.keys(SCHEMA_OF).toSorted());
 });
 
-test('the JSON of history, usage, validate, doctor, plan, apply and show matches the published schemas', async () => {
+test('the JSON of history, who, validate, plan, apply and show matches the published schemas', async () => {
   const s = await scene({
     skills: ['Perl', 'Kept', 'Unused'],
     roles: ['Dev'],
@@ -127,10 +124,13 @@ test('the JSON of history, usage, validate, doctor, plan, apply and show matches
   expect((await elements(s, ['apply', '--yes', 'broken'], 4)).map(({ status }) => status)).toEqual([
     'failed',
   ]);
-  expect((await elements(s, ['usage'], 4)).map(({ status }) => status)).toEqual([undefined, 'failed']);
+  expect((await elements(s, ['who', '--live'], 4)).map(({ status }) => status)).toEqual([
+    undefined,
+    'failed',
+  ]);
   expect((await elements(s, ['validate'], 4)).length).toBeGreaterThan(0);
-  const parts = await elements(s, ['doctor'], 4);
-  expect(parts.map(({ account }) => account)).toEqual([null, 'acme', 'broken']);
+  const parts = await elements(s, ['validate', '--online'], 4);
+  expect(parts.map(({ account }) => account)).toEqual([undefined, null, 'acme', 'broken']);
 });
 
 const STORE_READERS = [
@@ -138,24 +138,25 @@ const STORE_READERS = [
   ['history', '--actions'],
   ['show', 'last'],
   ['status'],
-  ['snapshots'],
+  ['history', '--lists'],
   ['who', 'A'],
   ['restore', 'last'],
   ['diff', 'last', 'now'],
 ];
 
-test.each([['plan'], ['apply', '--yes'], ['usage'], ['doctor'], ...STORE_READERS].map((args) => [args]))(
-  'the command %j prints JSON even when the service file is invalid',
-  async (args) => {
-    const s = await scene({ file: 'skills: [A]' });
-    s.write('config/rolecall.yaml', 'accounts: 5\n');
-    const [failure] = await elements(s, args, 4);
-    expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
-    const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
-    expect(stdout).toBe('');
-    expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
-  },
-);
+test.each(
+  [['plan'], ['apply', '--yes'], ['who', '--live'], ['validate', '--online'], ...STORE_READERS].map(
+    (args) => [args],
+  ),
+)('the command %j prints JSON even when the service file is invalid', async (args) => {
+  const s = await scene({ file: 'skills: [A]' });
+  s.write('config/rolecall.yaml', 'accounts: 5\n');
+  const [failure] = await elements(s, args, 4);
+  expect(failure).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+  const { stdout } = await s.run([...args, '--format', 'json', '--output', 'report.json']);
+  expect(stdout).toBe('');
+  expect(readFileSync(`${s.folder}/report.json`, 'utf8')).toContain('config_invalid');
+});
 
 test.each([['plan'], ['apply', '--yes'], ...STORE_READERS].map((args) => [args]))(
   'the command %j prints JSON even when the store cannot be opened',
@@ -199,10 +200,10 @@ test('validate prints JSON for a valid configuration and for an empty service fi
 const WRONG_USAGE: readonly (readonly string[])[] = [
   ['plan', 'nobody'],
   ['apply', '--plan', 'missing.json'],
-  ['usage', 'nobody'],
+  ['who', '--live', 'nobody'],
   ['status', 'nobody'],
   ['diff', 'now', 'now'],
-  ['doctor', 'nobody'],
+  ['validate', '--online', 'nobody'],
   ['validate', '--output', 'missing/report'],
 ];
 

@@ -28,7 +28,11 @@ const CASES: readonly Case[] = [
   {
     failure: 'a refused token',
     options: always({ type: 'status', status: 401 }),
-    expected: ['the service rejected the token (status 401)', NOTHING, 'Next: rolecall doctor acme'],
+    expected: [
+      'the service rejected the token (status 401)',
+      NOTHING,
+      'Next: rolecall validate --online acme',
+    ],
   },
   {
     failure: 'a service that requests a pause of an hour',

@@ -18,7 +18,7 @@ const COMMANDS = [
   ['validate', '--require-secrets'],
   ['plan', '--format', 'json'],
   ['apply', '--yes', 'env', 'file'],
-  ['doctor', '--format', 'json'],
+  ['validate', '--online', '--format', 'json'],
   ['history', '--format', 'json'],
 ];
 

@@ -17,7 +17,7 @@ describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
     expect((await on.run(['who', 'Go'])).status).toBe(0);
     expect((await on.run(['pause', 'acme'])).status).toBe(0);
     expect((await on.run(['status'])).stdout).toContain('paused');
-    const doctor = await on.run(['doctor']);
+    const doctor = await on.run(['validate', '--online']);
     expect([doctor.status, doctor.stdout]).toEqual([
       0,
       expect.stringMatching(
@@ -106,7 +106,13 @@ describe.skipIf(!hasPostgres)('copy-store', () => {
 });
 
 async function answers(on: Scene, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
-  const commands = [['history'], ['show', 'last'], ['who', 'Perl'], ['snapshots'], ['usage']];
+  const commands = [
+    ['history'],
+    ['show', 'last'],
+    ['who', 'Perl'],
+    ['history', '--lists'],
+    ['who', '--live'],
+  ];
   const found = [];
   for (const command of commands)
     found.push((await on.run([...command, '--format', 'json'], { env })).stdout);

@@ -69,6 +69,6 @@ test('the README adds an account of your own, whose first plan is empty', async 
   const { command, output } = shown('rolecall init --base-url');
   const started = await rolecall(command.replace('https://eu.planning.example.com', sandbox.regions.eu));
   expect(started.stdout.replaceAll(`${workspace.folder}/`, '')).toContain(output);
-  expect(await rolecall('rolecall doctor acme-eu')).toMatchObject({ status: 0 });
+  expect(await rolecall('rolecall validate --online acme-eu')).toMatchObject({ status: 0 });
   expect((await rolecall('rolecall plan acme-eu')).stdout).toContain('acme-eu: nothing to do');
 });

@@ -39,8 +39,8 @@ test('no secret that a service quotes is printed, stored or sent', async () => {
 
   const commands = [
     ['plan', '--format', 'json', '--save', 'saved.json'],
-    ['doctor'],
-    ['usage'],
+    ['validate', '--online'],
+    ['who', '--live'],
     ['history', '--limit', '1000', '--format', 'json'],
     ['plan', '--format', 'markdown'],
     ['plan', '--format', 'html'],

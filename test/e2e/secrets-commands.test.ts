@@ -32,7 +32,11 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
       ['init', '--account', 'vault', '--base-url', parrot.url, '--token-file', CANARY],
     ]);
   },
-  validate: ({ w }) => all(w, everyFormat(['validate', '--require-secrets', '--output', 'validate.out'])),
+  validate: ({ w }) =>
+    all(w, [
+      ...everyFormat(['validate', '--require-secrets', '--output', 'validate.out']),
+      ...everyFormat(['validate', '--online']),
+    ]),
   async plan({ w, parrot }) {
     await firstAsProcess(w, [
       ...everyFormat(['plan', '--detailed-exitcode']),
@@ -58,21 +62,19 @@ const COMMANDS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
       ['dump', 'vault'],
       ['dump', 'vault', '--output', 'dump.yaml'],
     ]),
-  usage: ({ w }) => all(w, everyFormat(['usage', '--output', 'usage.out'])),
-  history: ({ w }) => all(w, everyFormat(['history'])),
+  history: ({ w }) => all(w, [...everyFormat(['history']), ...everyFormat(['history', '--lists'])]),
   async show({ w }) {
     const [run] = w.rows<{ id: string }>('select id from runs where created > 0 or failed > 0');
     await all(w, everyFormat(['show', run?.id ?? 'none']));
   },
   status: ({ w }) => all(w, everyFormat(['status'])),
-  who: ({ w }) => all(w, everyFormat(['who', 'Go'])),
+  who: ({ w }) =>
+    all(w, [...everyFormat(['who', 'Go']), ...everyFormat(['who', '--live', '--output', 'who.out'])]),
   async restore({ w }) {
     const [run] = w.rows<{ id: string }>('select id from runs where deleted > 0 or failed > 0');
     await all(w, [...everyFormat(['restore', run?.id ?? 'last']), ['restore', 'last', '--format', 'csv']]);
   },
-  snapshots: ({ w }) => all(w, everyFormat(['snapshots'])),
   diff: ({ w }) => all(w, [...everyFormat(['diff', 'last', 'now']), ['diff', '1', 'last']]),
-  doctor: ({ w }) => all(w, [['doctor'], ['doctor', '--format', 'json', '--output', 'doctor.json']]),
   backup: ({ w }) => w.run(['backup', 'copy.db']),
   'copy-store': ({ w }) =>
     all(w, [

@@ -199,7 +199,7 @@ test('a token that cannot be sent fails its account without a request, and is no
     ({ errorCode }) => errorCode === 'secret_missing',
   );
   expect(failed).toHaveLength(2 * Object.keys(values).length);
-  await w.run(['doctor'], { env });
+  await w.run(['validate', '--online'], { env });
   expect(parrot.requests()).toEqual([]);
   expect(w.leaks()).toEqual([]);
   expect(w.leaksOnDisk()).toEqual([]);

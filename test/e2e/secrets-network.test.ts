@@ -112,7 +112,7 @@ test('a proxy is not used for loopback addresses, and sees only the host of an h
     ['here', 'held'],
   ]);
   expect(parrot.authorizations()).toContain(`Bearer ${CANARY}`);
-  await w.run(['doctor'], { env });
+  await w.run(['validate', '--online'], { env });
   await w.run(['plan', '--server', parrot.url], { env });
   expect(proxy.heard()).toMatch(/^CONNECT planning\.test:443/);
   const lines = proxy

@@ -16,10 +16,10 @@ test('commands read a store on a read-only medium, report once that they record 
     [['status'], 'converged'],
     [['history'], run?.id],
     [['show', 'last'], 'acme: converged'],
-    [['snapshots'], run?.id],
+    [['history', '--lists'], run?.id],
     [['diff', 'last', 'now'], 'Nothing changed'],
     [['who', 'Go'], 'nobody has the skill Go'],
-    [['usage'], '2 unused'],
+    [['who', '--live'], '2 unused'],
     [['restore', 'last'], 'deleted nothing'],
   ] as const) {
     const { status, stdout, stderr } = await s.run(args, { asProcess: args[0] === 'diff' });

@@ -10,7 +10,14 @@ test('commands before the first checkout report what is missing and what to do',
     'config/rolecall.yaml',
     `store: ../data/rolecall.db\nsource: { git: { url: "file://${workspace.folder}" } }\n`,
   );
-  for (const args of [['status'], ['plan'], ['history'], ['doctor'], ['apply', '--yes'], ['pause', 'acme']]) {
+  for (const args of [
+    ['status'],
+    ['plan'],
+    ['history'],
+    ['validate', '--online'],
+    ['apply', '--yes'],
+    ['pause', 'acme'],
+  ]) {
     const { status, stderr } = await workspace.run(args);
     expect([args, status, stderr]).toEqual([
       args,

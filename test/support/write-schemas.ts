@@ -7,9 +7,8 @@ import { accountSchema } from '../../src/config/account-schema.ts';
 import { catalogSchema } from '../../src/config/account-schema.ts';
 import {
   actionsSchema,
-  doctorSchema,
+  coverageSchema,
   historySchema,
-  usageSchema,
   validateSchema,
   statusSchema,
 } from '../../src/report/command-schemas.ts';
@@ -31,9 +30,8 @@ export function schemaTexts(): ReadonlyMap<string, string> {
     'run.schema.json': runSchema,
     'history.schema.json': historySchema,
     'actions.schema.json': actionsSchema,
-    'usage.schema.json': usageSchema,
+    'coverage.schema.json': coverageSchema,
     'validate.schema.json': validateSchema,
-    'doctor.schema.json': doctorSchema,
     'status.schema.json': statusSchema,
     'who.schema.json': whoSchema,
     'restore.schema.json': restoreSchema,

@@ -41,8 +41,9 @@ describe('the usage of an account', () => {
       role: [entry('Clerk', '1')],
       resources: [person('q', ['1', '9'], '1'), person('p', ['1'], '2')],
     });
-    expect(accountUsage('acme', lists)).toEqual({
+    expect(accountUsage('acme', lists, 'now')).toEqual({
       account: 'acme',
+      takenAt: 'now',
       entries: [
         { kind: 'skill', name: 'TypeScript', remoteId: '1', usedBy: ['p', 'q'] },
         { kind: 'skill', name: 'Perl', remoteId: '2', usedBy: [] },

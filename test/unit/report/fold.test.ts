@@ -131,7 +131,7 @@ it('accounts that failed in the same way are shown once, with the next step for 
     '5 accounts',
   ]);
   expect(text).toMatch(/^2 accounts, each: could not be planned \(unauthorized\)\n {2}b, a\n/mu);
-  expect(text.match(/Next: rolecall doctor b\n/g)).toHaveLength(1);
+  expect(text.match(/Next: rolecall validate --online b\n/g)).toHaveLength(1);
 });
 
 it('plans that affect people come first, the most affected on top, then problems, equal changes, and what has nothing to do', () => {

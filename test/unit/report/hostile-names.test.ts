@@ -10,7 +10,7 @@ import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
 import { Facts, Headline, SectionBody, Text } from '../../../src/report/html.tsx';
 import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun, runDocument } from '../../../src/report/run-report.ts';
-import { renderUsage } from '../../../src/report/usage-report.ts';
+import { renderCoverage } from '../../../src/report/coverage-report.ts';
 import { create, hold, makeOperation, makePlan, makeRun, MARKDOWN, remove, TEXT } from './samples.ts';
 import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 import type { Plan } from '../../../src/core/plan.ts';
@@ -95,10 +95,11 @@ function everyReport(text: string, format: ReportOptions): string {
     ),
     renderRun(detail, options),
     renderRuns([detail.run], options),
-    renderUsage(
+    renderCoverage(
       [
         {
           account: text,
+          takenAt: text,
           entries: [{ kind: 'skill', name: text, remoteId: text, usedBy: [text] }],
           unknownReferences: [{ resourceId: text, kind: 'role', remoteId: text }],
         },
@@ -108,6 +109,7 @@ function everyReport(text: string, format: ReportOptions): string {
     renderIssues(
       [{ file: text, line: 1, column: 1, message: text, severity: 'error' }],
       { accounts: 1, catalogs: 0, names: 0 },
+      [],
       options,
     ),
   ].join('');

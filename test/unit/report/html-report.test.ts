@@ -58,7 +58,7 @@ it('an account that failed has its code, its message and the next step in HTML',
   const html = renderPlans([FAILED], HTML);
   expect(html).toContain('could not be planned (unauthorized)');
   expect(html).toContain('the token is not accepted');
-  expect(html).toContain('Next: <code class="">rolecall doctor broken</code>');
+  expect(html).toContain('Next: <code class="">rolecall validate --online broken</code>');
 });
 
 it('no row of a section is left out in HTML', () => {

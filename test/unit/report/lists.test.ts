@@ -1,13 +1,14 @@
-// The reports of `usage`, `doctor` and `validate`.
+// The reports of `who` without a name and of `validate`.
 import { describe, expect, it } from 'vitest';
-import { renderDiagnoses, renderIssues } from '../../../src/report/check-reports.ts';
-import { renderUsage } from '../../../src/report/usage-report.ts';
+import { renderIssues } from '../../../src/report/check-reports.ts';
+import { renderCoverage } from '../../../src/report/coverage-report.ts';
 import type { AccountUsage } from '../../../src/core/usage.ts';
 import { JSON_FORMAT, MARKDOWN, resourceIds, TEXT } from './samples.ts';
 import type { ConfigIssue } from '../../../src/core/errors.ts';
 
 const USAGE: AccountUsage = {
   account: 'acme-eu',
+  takenAt: '2026-03-10T12:00:00.000Z',
   entries: [
     { kind: 'skill', name: 'Perl', remoteId: 'p1', usedBy: [] },
     { kind: 'role', name: 'Designer', remoteId: 'p3', usedBy: ['r1'] },
@@ -19,10 +20,11 @@ const USAGE: AccountUsage = {
   ],
 };
 
-describe('the report of usage', () => {
+describe('the report of coverage', () => {
   it('shows unused entries, then the most used ones first, then unknown ids with the people who refer to them', () => {
-    expect(renderUsage([USAGE], TEXT))
+    expect(renderCoverage([USAGE], TEXT))
       .toBe(`acme-eu: 2 skills and 1 role, 1 unused, 2 references to unknown ids
+  Lists: read 2026-03-10 12:00:00 UTC
 
   Unused, nobody has them (1)
     skill  Perl  p1
@@ -39,7 +41,7 @@ describe('the report of usage', () => {
   });
 
   it('contains every entry and every person in json, in the same order', () => {
-    const [account] = JSON.parse(renderUsage([USAGE], JSON_FORMAT)) as (AccountUsage & {
+    const [account] = JSON.parse(renderCoverage([USAGE], JSON_FORMAT)) as (AccountUsage & {
       schemaVersion: number;
     })[];
     expect(account?.schemaVersion).toBe(1);
@@ -54,10 +56,10 @@ describe('the report of usage', () => {
   ])('names an account that failed, with the reason, in %s', (_, options) => {
     const error = { code: 'unauthorized', message: 'the service rejected the token' };
     const failed = { schemaVersion: 1, account: 'beta', status: 'failed', error } as const;
-    const report = renderUsage([USAGE, failed], options);
+    const report = renderCoverage([USAGE, failed], options);
     expect(report).toMatch(/beta`?: could not be read \(unauthorized\)/);
     expect(report).toContain('the service rejected the token');
-    expect(report).toContain('rolecall doctor beta');
+    expect(report).toContain('rolecall validate --online beta');
   });
 });
 
@@ -78,27 +80,11 @@ const ISSUES: ConfigIssue[] = [
   },
 ];
 
-describe('the report of doctor', () => {
-  const detail = 'next 2026-11-21 05:24:10 UTC and so on';
-  const rows = (what: string, width: number): string[] =>
-    renderDiagnoses(
-      [{ title: 'account acme', account: 'acme', findings: [{ ok: true, what, detail }], exit: 0 }],
-      { ...TEXT, width },
-    )
-      .split('\n')
-      .slice(1, -1);
-
-  it('prints a long detail below its check where there is no room beside it', () => {
-    expect(rows('schedule', Number.POSITIVE_INFINITY)).toEqual([`  ok  schedule  ${detail}`]);
-    expect(rows('schedule', 50)).toEqual(['  ok  schedule', `      ${detail}`]);
-  });
-});
-
 const READ = { accounts: 60, catalogs: 14, names: 12_044 };
 
 describe('the report of validate', () => {
   it('prints one unbroken line for each problem, and a line that counts what was read, and them', () => {
-    expect(renderIssues(ISSUES, READ, TEXT)).toBe(
+    expect(renderIssues(ISSUES, READ, [], TEXT)).toBe(
       'config/a b.yaml:3:5: error: unknown key "skils"; did you mean "skills"?\n' +
         `config/b.yaml:9:1: warning: ${ISSUES[1]?.message ?? ''}\n` +
         '\n60 accounts, 14 catalogs, 12,044 names: not valid, with 1 error and 1 warning\n',
@@ -106,20 +92,29 @@ describe('the report of validate', () => {
   });
 
   it('is an array of the problems in json', () => {
-    expect(JSON.parse(renderIssues(ISSUES, READ, JSON_FORMAT))).toEqual(
+    expect(JSON.parse(renderIssues(ISSUES, READ, [], JSON_FORMAT))).toEqual(
       ISSUES.map((issue) => ({ schemaVersion: 1, ...issue })),
     );
   });
 
+  it('prints a long detail of what was checked online below its check where there is no room beside it', () => {
+    const detail = 'next 2026-11-21 05:24:10 UTC and so on';
+    const findings = [{ ok: true, what: 'schedule', detail }];
+    const part = { title: 'account acme', account: 'acme', findings, exit: 0 };
+    const rows = (width: number): string => renderIssues([], READ, [part], { ...TEXT, width });
+    expect(rows(Number.POSITIVE_INFINITY)).toContain(`  ok  schedule  ${detail}\n`);
+    expect(rows(50)).toContain(`  ok  schedule\n      ${detail}\n`);
+  });
+
   it('is a list in markdown', () => {
-    expect(renderIssues(ISSUES, READ, MARKDOWN)).toContain(
+    expect(renderIssues(ISSUES, READ, [], MARKDOWN)).toContain(
       '- `config/a b.yaml:3:5`: error: unknown key "skils";',
     );
   });
 
   it('calls a configuration valid that has no problems, or only warnings', () => {
-    expect(renderIssues([], READ, TEXT)).toBe('60 accounts, 14 catalogs, 12,044 names: valid\n');
-    expect(renderIssues(ISSUES.slice(1), { ...READ, catalogs: 0 }, TEXT)).toContain(
+    expect(renderIssues([], READ, [], TEXT)).toBe('60 accounts, 14 catalogs, 12,044 names: valid\n');
+    expect(renderIssues(ISSUES.slice(1), { ...READ, catalogs: 0 }, [], TEXT)).toContain(
       '60 accounts, 12,044 names: valid, with 1 warning',
     );
   });

@@ -158,7 +158,7 @@ describe('several accounts in markdown', () => {
     ]);
     expect(titles[0]).toContain('1 to delete (1 person loses it)');
     expect(markdown.match(/the token is not accepted/g)).toHaveLength(2);
-    expect(markdown).toContain('Next: `rolecall doctor broken-us`');
+    expect(markdown).toContain('Next: `rolecall validate --online broken-us`');
     const lines = markdown.match(/^- `changed-\d+`: 0 to create, 1 to delete \(1 person loses it\)/gm) ?? [];
     expect(titles.at(-1)).toBe('### 150 accounts: nothing to do');
     const left = 1002 - (titles.length - 1) - lines.length;

@@ -55,8 +55,8 @@ describe('the next command of a run', () => {
     ['plan_stale', 'rolecall plan acme-eu'],
     ['secret_missing', 'rolecall validate --require-secrets'],
     ['config_invalid', 'rolecall validate'],
-    ['unauthorized', 'rolecall doctor acme-eu'],
-    ['malformed_response', 'rolecall doctor acme-eu'],
+    ['unauthorized', 'rolecall validate --online acme-eu'],
+    ['malformed_response', 'rolecall validate --online acme-eu'],
   ])('fits the code %s of a failure', (errorCode, command) => {
     const { account } = makeRun();
     const text = renderRun(report({ status: 'failed', errorCode, error: 'why' }), TEXT);

@@ -75,7 +75,7 @@ describe('the page of an account', () => {
     expect(page).toContain('first &lt;script&gt;');
     expect(page).toMatch(/<div[^>]*>second<\/div>/);
     expect(page).toMatch(
-      /Next, on the machine of the daemon[^<]*<\/p><pre[^>]*>rolecall doctor acme-eu<\/pre>/,
+      /Next, on the machine of the daemon[^<]*<\/p><pre[^>]*>rolecall validate --online acme-eu<\/pre>/,
     );
     expect(await get('/accounts/b')).not.toContain('The last run ');
   });

@@ -1,4 +1,4 @@
-// The report of `usage`: each skill and role with its number of people, unused ones, and references to unknown ids.
+// The report of `who` without a name: each skill and role with its number of people, unused ones, and references to unknown ids.
 import { KINDS } from '../core/catalog.ts';
 import type { FailedPlan } from '../core/plan.ts';
 import type { AccountUsage } from '../core/usage.ts';
@@ -15,8 +15,11 @@ import { byKind, count, people, sortedNaturally } from './formatting.ts';
 import { renderReport } from './render.ts';
 import { failedDocument } from './run-status.ts';
 
-/** The usage of each account, with the most used entries first. json is an array. */
-export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], options: ReportOptions): string {
+/** The coverage of each account, with the most used entries first. json is an array. */
+export function renderCoverage(
+  results: readonly (AccountUsage | FailedPlan)[],
+  options: ReportOptions,
+): string {
   const sorted = results.map((result) =>
     'status' in result
       ? result
@@ -27,16 +30,21 @@ export function renderUsage(results: readonly (AccountUsage | FailedPlan)[], opt
         },
   );
   const model = () => ({
-    title: 'rolecall usage',
+    title: 'rolecall who',
     documents: results.map((result) =>
-      'status' in result ? failedDocument(result, 'usage') : usageDocument(result),
+      'status' in result ? failedDocument(result, 'who') : coverageDocument(result),
     ),
   });
   return renderReport(sorted, model, options);
 }
 
 /** Unused entries first, since those are what people look for. */
-function usageDocument({ account, entries, unknownReferences: unknown }: AccountUsage): ReportDocument {
+function coverageDocument({
+  account,
+  takenAt,
+  entries,
+  unknownReferences: unknown,
+}: AccountUsage): ReportDocument {
   const byName = sortedNaturally(entries, KINDS);
   const unused = byName.filter(({ usedBy }) => usedBy.length === 0);
   const used = byName
@@ -63,6 +71,7 @@ function usageDocument({ account, entries, unknownReferences: unknown }: Account
   return {
     title: [code(account)],
     status: { label, tone: unknown.length > 0 ? 'warn' : 'good' },
+    facts: [{ label: 'Lists', line: ['read ', { time: takenAt }] }],
     sections: [
       ...section('Unused, nobody has them', unused),
       ...section('In use', used),
