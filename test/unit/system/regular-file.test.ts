@@ -19,10 +19,7 @@ describe('a pipe or a device', () => {
     const folder = workspace({ good: 's3cr3t' });
     const pipes = Array.from({ length: 12 }, (_, index) => pipe(folder, `pipe${index}`));
     symlinkSync(pipes[0] ?? '', path.join(folder, 'link'));
-    const irregular = [
-      ...pipes,
-      ...[path.join(folder, 'link'), '/dev/zero', '/dev/tty', '/dev/null', folder],
-    ];
+    const irregular = [...pipes, path.join(folder, 'link'), '/dev/zero', '/dev/tty', '/dev/null', folder];
     for (const file of irregular) {
       await expect(resolveSecret({ file }, 'token of a')).rejects.toThrow(
         `token of a: the file ${file} is not a regular file; write the path of a regular file that contains only the secret`,
