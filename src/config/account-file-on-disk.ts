@@ -33,7 +33,7 @@ export async function dumpAccount(target: DumpTarget, contents: AccountContents)
   const read = files.read(account.file);
   if ('issue' in read) throw new ConfigError([read.issue]);
   const before = read.source.text;
-  const catalogs = openCatalogs(files);
+  const catalogs = openCatalogs(files, '');
   const dumped = dumpAccountFile(
     { file: account.file, text: before },
     contents,

@@ -1,12 +1,23 @@
 // Reads one account file: its settings and its desired entries.
-import { type DesiredCatalog, type DesiredEntry, KINDS, LIST_KEYS } from '../core/catalog.ts';
+import {
+  type AllowedDelete,
+  type DesiredCatalog,
+  type DesiredEntry,
+  KINDS,
+  LIST_KEYS,
+} from '../core/catalog.ts';
 import { MOST_ENTRIES } from '../core/limits.ts';
 import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
 import type { AccountSettings } from '../core/settings.ts';
-import { accountSettingsSchema, allowedDeleteIssues } from './account-schema.ts';
+import {
+  accountSettingsSchema,
+  allowedDeleteIssues,
+  readAllowedDeletes,
+  type WrittenLine,
+} from './account-schema.ts';
 import { ACCOUNT_NAME, type KnownRegions, accountAddress } from './account-address.ts';
 import type { CatalogRead } from './catalog-file.ts';
 import { type ListMerger, withoutNames } from './merge-lists.ts';
@@ -38,12 +49,14 @@ export interface AccountContext extends KnownRegions {
 type Settings = z.output<typeof accountSettingsSchema>;
 
 /** The settings that the other checks need. */
-type CheckedSettings = { readonly [K in 'extends' | 'allowedDeletes' | 'token']?: Settings[K] | undefined };
+type CheckedSettings = { readonly [K in 'extends' | 'token']?: Settings[K] | undefined };
 
 /** The lists of an account with those of its catalogs. */
 interface AccountLists {
   readonly desired: DesiredCatalog;
   readonly issues: readonly ConfigIssue[];
+  /** Whether a line of `allowedDeletes` expires. */
+  readonly isDated: boolean;
 }
 
 /** The account's name: its file's base name without `.yaml` or `.yml`. */
@@ -75,9 +88,9 @@ export async function readAccount(
   const { settings, issues: schemaIssues } = checkAgainstSchema(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
   const parts = settings ?? validParts(raw);
-  const lists = await readLists(file, parts, context);
-  const approvals = allowedDeleteIssues(file, raw, lists.desired, context.today);
-  const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...approvals];
+  const allowed = readAllowedDeletes(file, raw['allowedDeletes'], context.today);
+  const lists = await readLists(file, { ...parts, allowed: allowed.lines }, context);
+  const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...allowed.issues];
 
   const isOwn = settings?.rollout !== undefined;
   const rollout = settings?.rollout ?? inheritedRollout(name, context.defaults.rollout);
@@ -90,7 +103,7 @@ export async function readAccount(
   return {
     ...base,
     issues: fewIssues(found),
-    isDated: Array.isArray(raw['allowedDeletes']),
+    isDated: lists.isDated,
     ...(token === undefined ? {} : { token }),
     ...(address === undefined ? {} : { address }),
     ...(rollout === undefined ? {} : { rollout: { globs, isOwn } }),
@@ -113,20 +126,20 @@ function validParts(raw: Readonly<Record<string, unknown>>): CheckedSettings {
   const { shape } = accountSettingsSchema;
   return {
     extends: shape.extends.safeParse(raw['extends']).data,
-    allowedDeletes: shape.allowedDeletes.safeParse(raw['allowedDeletes']).data,
     token: shape.token.safeParse(raw['token']).data,
   };
 }
 
 async function readLists(
   file: YamlFile,
-  parts: CheckedSettings,
+  parts: CheckedSettings & { readonly allowed: readonly WrittenLine[] },
   context: AccountContext,
 ): Promise<AccountLists> {
   const own = readNameLists(file);
   // Batches, since a hundred thousand issues are too many for the arguments of one call.
   const batches: (readonly ConfigIssue[])[] = [own.issues];
   const sources: WrittenLists[] = [];
+  const allowed = [...parts.allowed];
   const seen = new Set<string>();
   let names = countNames(own.lists);
   for (const [index, item] of (parts.extends ?? []).entries()) {
@@ -160,6 +173,7 @@ async function readLists(
       }
     }
     sources.push(lists);
+    allowed.push(...read.allowed);
     names += countNames(lists);
     if (names > MOST_ENTRIES) {
       batches.push([
@@ -169,7 +183,7 @@ async function readLists(
     }
   }
   const desired: { -readonly [K in keyof DesiredCatalog]: DesiredCatalog[K] } = {
-    allowedDeletes: parts.allowedDeletes ?? [],
+    allowedDeletes: distinctLines(allowed),
   };
   for (const kind of KINDS) {
     const catalogs = sources.flatMap((source) => (source[kind] === undefined ? [] : [source[kind]]));
@@ -180,7 +194,13 @@ async function readLists(
     if (merged.absent.length > 0) desired.absent = { ...desired.absent, [kind]: merged.absent };
     batches.push(merged.issues);
   }
-  return { desired, issues: batches.flat() };
+  batches.push(allowedDeleteIssues(allowed, parts.allowed, desired));
+  return { desired, issues: batches.flat(), isDated: allowed.length > 0 };
+}
+
+/** Each line once: several catalogs may have the same one. */
+function distinctLines(lines: readonly WrittenLine[]): AllowedDelete[] {
+  return [...new Map(lines.map(({ line }) => [JSON.stringify(line), line])).values()];
 }
 
 function countNames(lists: WrittenLists): number {

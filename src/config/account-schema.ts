@@ -1,6 +1,13 @@
 // The schema of an account file, and the checks of its `allowedDeletes` that a schema can't make.
 import { z } from 'zod';
-import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
+import { allowanceText, isOpen, isRunLine } from '../core/allowed-deletes.ts';
+import {
+  type AllowedDelete,
+  type AllowedEntry,
+  type DesiredCatalog,
+  type Kind,
+  KINDS,
+} from '../core/catalog.ts';
 import {
   baseUrl,
   calendarDate,
@@ -17,12 +24,6 @@ import { inheritedShape } from './inherited-settings.ts';
 
 const skills = entryList({ kind: 'skill', name: 'Kubernetes', formerly: 'K8s' });
 const roles = entryList({ kind: 'role', name: 'Backend engineer', formerly: 'Backend developer' });
-
-/** A shared list of skills and roles: for the JSON Schema that editors use, and to find unknown keys. */
-export const catalogSchema = z.strictObject({ skills, roles }).meta({
-  title: 'rolecall catalog',
-  description: 'Lists of skills and roles that accounts share by `extends`.',
-});
 
 /** The schema of a list of entries; `name` and `formerly` are its examples. */
 function entryList({ kind, name, formerly }: { kind: Kind; name: string; formerly: string }) {
@@ -68,15 +69,49 @@ const accountId = z
   .min(1)
   .meta({ title: 'id' });
 
-export const allowedDeleteSchema = z.strictObject({
-  kind: setting(z.enum(KINDS), 'Kind of the entry.', ['skill']),
-  name: setting(nameReference, 'Name of the entry, as the service shows it.', ['Perl']),
-  expires: setting(
-    calendarDate,
-    'Last day (UTC) of the line; another date makes another line. Guards against an old line that releases an entry of the same name later.',
-    ['2026-12-31'],
-  ),
-});
+const expires = setting(
+  calendarDate,
+  'Last day (UTC) of the line; another date makes another line. Guards against an old line that releases something else later.',
+  ['2026-12-31'],
+);
+
+const allowedDeleteSchema = z.union([
+  z.strictObject({
+    kind: setting(z.enum(KINDS), 'Kind of the entry.', ['skill']),
+    name: setting(nameReference, 'Name of the entry, as the service shows it.', ['Perl']),
+    expires,
+  }),
+  z.strictObject({
+    atMost: setting(
+      z.int().min(1).max(1_000_000),
+      'Most deletes of the run, whatever the limits of the policy are.',
+      [40],
+    ),
+    expires,
+  }),
+]);
+
+/** A shared list of skills and roles: for the JSON Schema that editors use, and to find unknown keys. */
+export const catalogSchema = z
+  .strictObject({
+    skills,
+    roles,
+    allowedDeletes: setting(
+      z.array(allowedDeleteSchema).optional(),
+      'Deletes that are allowed, reviewed in git, instead of a wider policy: of one entry although people have it, or of a run above the limits. Each line is used up. In a catalog: for each account that extends it.',
+      [
+        [
+          { kind: 'skill', name: 'Perl', expires: '2026-12-31' },
+          { atMost: 40, expires: '2026-12-31' },
+        ],
+      ],
+      [],
+    ),
+  })
+  .meta({
+    title: 'rolecall catalog',
+    description: 'Lists of skills and roles that accounts share by `extends`.',
+  });
 
 /** An account file, also for the JSON Schema that editors use. */
 export const accountSchema = z
@@ -117,12 +152,6 @@ export const accountSchema = z
       [],
     ),
     ...catalogSchema.shape,
-    allowedDeletes: setting(
-      z.array(allowedDeleteSchema).optional(),
-      'Entries that may be deleted although people have them. Each releases one entry, once, reviewed in git, instead of a wider policy.',
-      [[{ kind: 'skill', name: 'Perl', expires: '2026-12-31' }]],
-      [],
-    ),
   })
   .meta({
     title: 'rolecall account',
@@ -131,58 +160,73 @@ export const accountSchema = z
     oneOf: [{ required: ['region'] }, { required: ['baseUrl'] }],
   });
 
-/** A catalog without its lists of names, which name-list.ts reads from the YAML nodes. */
-export const noOtherKeys = z.strictObject({
-  skills: z.undefined().optional(),
-  roles: z.undefined().optional(),
-});
+/** Without the lists of names, which name-list.ts reads from the YAML nodes. */
+const noLists = { skills: z.undefined().optional(), roles: z.undefined().optional() };
+export const catalogSettingsSchema = catalogSchema.extend(noLists);
+export const accountSettingsSchema = accountSchema.extend(noLists);
 
-/** An account file without these lists. */
-export const accountSettingsSchema = accountSchema.extend(noOtherKeys.shape);
+/** A line of `allowedDeletes`, with the file that contains it. */
+export interface WrittenLine {
+  readonly line: AllowedDelete;
+  readonly issue: (key: string, message: string, severity?: ConfigIssue['severity']) => ConfigIssue;
+}
 
-/** Errors: an allowance for a desired name, or a duplicate. Warnings: an allowance that expired or has no effect. */
-export function allowedDeleteIssues(
+/** The valid lines of a file. Errors: two lines for the same. Warnings: a line that expired. */
+export function readAllowedDeletes(
   file: YamlFile,
-  raw: Readonly<Record<string, unknown>>,
-  desired: DesiredCatalog,
+  written: unknown,
   today: string,
-): readonly ConfigIssue[] {
-  const written = raw['allowedDeletes'];
-  if (!Array.isArray(written)) return [];
+): { readonly lines: readonly WrittenLine[]; readonly issues: readonly ConfigIssue[] } {
   const issues: ConfigIssue[] = [];
-  const desiredNames = {
+  const seen = new Set<string>();
+  const lines = (Array.isArray(written) ? written : []).flatMap((item: unknown, index): WrittenLine[] => {
+    // Each line is parsed alone, so that an invalid one does not hide problems of the others.
+    const line = allowedDeleteSchema.safeParse(item).data;
+    if (line === undefined) return [];
+    const issue: WrittenLine['issue'] = (key, message, severity = 'error') =>
+      file.issue(spotOf(locate(file, ['allowedDeletes', index, key])), message, severity);
+    const isRun = isRunLine(line);
+    const label = isRun ? `at most ${line.atMost}` : labelOf(line);
+    const key = isRun ? allowanceText(line) : label;
+    if (seen.has(key))
+      issues.push(
+        issue(isRun ? 'atMost' : 'name', `${label} is in \`allowedDeletes\` twice; remove one of the two`),
+      );
+    seen.add(key);
+    if (!isOpen(line, today)) {
+      const message = `the line of \`allowedDeletes\` for ${label} expired on ${line.expires}; renew it or remove it`;
+      issues.push(issue('expires', message, 'warning'));
+    }
+    return [{ line, issue }];
+  });
+  return { lines, issues };
+}
+
+/** Errors: lines for desired names. Warnings: lines of the account file, `own`, that have no effect. */
+export function allowedDeleteIssues(
+  lines: readonly WrittenLine[],
+  own: readonly WrittenLine[],
+  desired: DesiredCatalog,
+): readonly ConfigIssue[] {
+  const names = {
     skill: new Set(desired.skill?.map(({ name }) => name)),
     role: new Set(desired.role?.map(({ name }) => name)),
   };
-  const seen = new Set<string>();
-  for (const [index, item] of written.entries()) {
-    // Each allowance is parsed alone, so that an invalid one does not hide problems of the others.
-    const allowance = allowedDeleteSchema.safeParse(item).data;
-    if (allowance === undefined) continue;
-    const { kind, name, expires } = allowance;
-    const report = (key: string, message: string, severity: ConfigIssue['severity'] = 'error') =>
-      issues.push(file.issue(spotOf(locate(file, ['allowedDeletes', index, key])), message, severity));
-    const label = `the ${kind} ${quoted(name)}`;
-    if (seen.has(`${kind} ${name}`))
-      report('name', `${label} is in \`allowedDeletes\` twice; remove one of the two`);
-    seen.add(`${kind} ${name}`);
-    if (desiredNames[kind].has(name)) {
-      report('name', `${label} is both desired and in \`allowedDeletes\`; remove it from one of them`);
-    }
-    if (desired[kind] === undefined) {
-      report(
-        'kind',
-        `${label} is in \`allowedDeletes\`, but this account file has no ${kind}s list, so no ${kind} is ever deleted; remove it`,
-        'warning',
-      );
-    }
-    if (expires < today) {
-      report(
-        'expires',
-        `the line of \`allowedDeletes\` for ${label} expired on ${expires}; renew it or remove it`,
-        'warning',
-      );
-    }
-  }
-  return issues;
+  return lines.flatMap((written): ConfigIssue[] => {
+    const { line, issue } = written;
+    if (isRunLine(line)) return [];
+    const { kind, name } = line;
+    const label = labelOf(line);
+    if (names[kind].has(name))
+      return [
+        issue('name', `${label} is both desired and in \`allowedDeletes\`; remove it from one of them`),
+      ];
+    if (desired[kind] !== undefined || !own.includes(written)) return [];
+    const message = `${label} is in \`allowedDeletes\`, but this account file has no ${kind}s list, so no ${kind} is ever deleted; remove it`;
+    return [issue('kind', message, 'warning')];
+  });
+}
+
+function labelOf({ kind, name }: AllowedEntry): string {
+  return `the ${kind} ${quoted(name)}`;
 }

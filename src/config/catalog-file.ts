@@ -2,7 +2,7 @@
 import { LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
-import { noOtherKeys } from './account-schema.ts';
+import { catalogSettingsSchema, readAllowedDeletes, type WrittenLine } from './account-schema.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { parseYaml, plainRoot } from './yaml/yaml-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -11,6 +11,7 @@ import type { SourceRead } from './yaml/source-text.ts';
 
 export interface CatalogRead {
   readonly lists: WrittenLists;
+  readonly allowed: readonly WrittenLine[];
   readonly issues: readonly ConfigIssue[];
   /** The file does not exist, so the issue belongs to the account's `extends`. */
   readonly missing: boolean;
@@ -25,7 +26,7 @@ export interface Catalogs {
   digest(file: string): string;
 }
 
-export function openCatalogs(files: ConfigurationFiles): Catalogs {
+export function openCatalogs(files: ConfigurationFiles, today: string): Catalogs {
   const sources = new Map<string, SourceRead>();
   const reads = new Map<string, CatalogRead>();
   const source = (file: string): SourceRead => {
@@ -37,7 +38,7 @@ export function openCatalogs(files: ConfigurationFiles): Catalogs {
     digest: (file) => source(file).digest,
     read(file) {
       const found = reads.get(file) ?? {
-        ...readCatalog(source(file)),
+        ...readCatalog(source(file), today),
         leadsOut: files.leadsOut(file),
       };
       reads.set(file, found);
@@ -46,12 +47,17 @@ export function openCatalogs(files: ConfigurationFiles): Catalogs {
   };
 }
 
-function readCatalog(read: SourceRead): Omit<CatalogRead, 'leadsOut'> {
-  if ('issue' in read) return { lists: {}, issues: [read.issue], missing: read.missing };
+function readCatalog(read: SourceRead, today: string): Omit<CatalogRead, 'leadsOut'> {
+  const nothing = { lists: {}, allowed: [], missing: false };
+  if ('issue' in read) return { ...nothing, issues: [read.issue], missing: read.missing };
   const { file, issues } = parseYaml(read.source);
-  if (file === undefined) return { lists: {}, issues, missing: false };
+  if (file === undefined) return { ...nothing, issues };
   const names = readNameLists(file);
   const plain = plainRoot(file, Object.values(LIST_KEYS));
-  const others = 'issue' in plain ? [plain.issue] : checkAgainstSchema(file, noOtherKeys, plain.value).issues;
-  return { lists: names.lists, issues: fewIssues([...issues, ...others, ...names.issues]), missing: false };
+  const value = 'issue' in plain ? {} : plain.value;
+  const others =
+    'issue' in plain ? [plain.issue] : checkAgainstSchema(file, catalogSettingsSchema, value).issues;
+  const allowed = readAllowedDeletes(file, value['allowedDeletes'], today);
+  const all = [...issues, ...others, ...allowed.issues, ...names.issues];
+  return { lists: names.lists, allowed: allowed.lines, issues: fewIssues(all), missing: false };
 }

@@ -18,9 +18,7 @@ const POLICY_DEFAULTS: Policy = {
   delete: 'unused',
   ownership: 'all',
   maxDeletes: 10,
-  maxDeletesPerDay: 30,
   maxDeletePercent: 30,
-  allowEmpty: false,
   allowNoPeople: false,
   protect: [],
   duplicates: 'report',
@@ -78,27 +76,15 @@ const policySchema = z
     ),
     maxDeletes: setting(
       count.optional(),
-      'Most deletes of one plan; a plan with more has all of its deletes held. Guards against a file that lost a part of its lists.',
+      'Most deletes within 24 hours, by the journal and this plan; above it all deletes of the plan are held. Guards against a file that lost a part of its lists.',
       [5],
       POLICY_DEFAULTS.maxDeletes,
     ),
-    maxDeletesPerDay: setting(
-      count.optional(),
-      'Most deletes of this account within 24 hours, counted in its journal. Guards against many small plans that delete a catalog together.',
-      [15],
-      POLICY_DEFAULTS.maxDeletesPerDay,
-    ),
     maxDeletePercent: setting(
       z.number().min(0).max(100).optional(),
-      "Most deletes of one plan as a percentage of a kind's entries; ignored below 10 entries. Guards small catalogs, for which `maxDeletes` is high.",
+      "Most deletes of one plan as a percentage of a kind's entries, if it has at least 10. An empty list in the file (`skills: []`) is 100 %, of however few. Guards small catalogs, for which `maxDeletes` is high, and against a list whose lines were lost.",
       [12.5],
       POLICY_DEFAULTS.maxDeletePercent,
-    ),
-    allowEmpty: setting(
-      z.boolean().optional(),
-      'Whether an empty list (`skills: []`) may delete everything. `false` guards against a list whose lines were lost.',
-      [true],
-      POLICY_DEFAULTS.allowEmpty,
     ),
     allowNoPeople: setting(
       z.boolean().optional(),
@@ -120,7 +106,7 @@ const policySchema = z
     ),
     unusedFor: setting(
       duration({ timer: false }).optional(),
-      'An entry is deleted only when nobody has had it for this long by the journal, or never. Guards against lists that show people without what they have.',
+      'For how long no list may have shown anybody with an entry before it is deleted. Guards against lists that show people without what they have, or that lack people.',
       ['7d'],
       '24h',
     ),

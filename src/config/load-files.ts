@@ -22,7 +22,7 @@ export interface LoadTarget {
   readonly file: string;
   /** The source of the files. */
   readonly files: ConfigurationFiles;
-  /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
+  /** `YYYY-MM-DD` in UTC, for lines of `allowedDeletes` that have expired. */
   readonly today: string;
   /**
    * The daemon's checkout, whose accounts are loaded instead of those beside the service file; null before the first fetch,
@@ -37,7 +37,7 @@ export interface LoadTarget {
 
 const UNREADABLE = 'it cannot be listed; check its permissions';
 
-/** The current day for the expiry of approvals: `YYYY-MM-DD` in UTC. */
+/** The current day for the expiry of lines in `allowedDeletes`: `YYYY-MM-DD` in UTC. */
 export function currentDay(): string {
   return new Date().toISOString().slice(0, 10);
 }
@@ -74,7 +74,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const { matched, issues: globIssues } = matchAccounts(service, files, hasCheckout);
   const inherited = JSON.stringify([read.defaults, read.defaultRollout, read.regions]);
   const known = before?.inherited === inherited ? before.accounts : undefined;
-  const catalogs = openCatalogs(files);
+  const catalogs = openCatalogs(files, today);
   const accounts = new Map<string, KeptAccount>();
   const merger = openListMerger();
   const { defaults, defaultRollout, regions } = read;

@@ -214,7 +214,7 @@ function namesIn({ desired, policy }: AccountSettings): string[] {
   return [
     ...entries.flatMap(({ name, formerly }) => [name, ...formerly]),
     ...KINDS.flatMap((kind) => desired.absent?.[kind] ?? []),
-    ...desired.allowedDeletes.map(({ name }) => name),
+    ...desired.allowedDeletes.flatMap((line) => ('name' in line ? [line.name] : [])),
     ...policy.protect,
   ];
 }

@@ -1,5 +1,5 @@
-// The lines of `allowedDeletes`: each releases one entry through its last day, and is then used up.
-import type { AllowedDelete, DesiredCatalog, Kind } from './catalog.ts';
+// The lines of `allowedDeletes`: each releases one entry, or one run, through its last day, and is then used up.
+import type { AllowedDelete, AllowedEntry, AllowedRun, DesiredCatalog, Kind } from './catalog.ts';
 import { DAY_MS, utcTime } from './durations-and-sizes.ts';
 import { nameKey } from './names.ts';
 import type { Plan } from './plan.ts';
@@ -7,67 +7,86 @@ import type { Plan } from './plan.ts';
 /** How many days after the plan the suggested line expires. */
 const ALLOWANCE_DAYS = 14;
 
-/** The entry that an allowance released in an applied run, by the journal. */
+/** The entry that a line released in an applied run, by the journal. */
 export interface ReleasedEntry {
   readonly kind: Kind;
   readonly remoteId: string;
-  /** The allowance, as `allowanceText` writes it. */
+  /** The line, as `allowanceText` writes it. */
   readonly allowance: string;
   /** The run that deleted the entry; null while none has. */
   readonly deletedByRun: string | null;
 }
 
-/** Whether an allowance is valid on a day (`YYYY-MM-DD`, UTC), its last day included. */
-export function isOpen({ expires }: AllowedDelete, today: string): boolean {
+/** Whether a line is valid on a day (`YYYY-MM-DD`, UTC), its last day included. */
+export function isOpen({ expires }: Pick<AllowedDelete, 'expires'>, today: string): boolean {
   return today <= expires;
 }
 
-/** The name and the last day of an allowance: another last day makes another allowance. */
-export function allowanceText({ name, expires }: Pick<AllowedDelete, 'name' | 'expires'>): string {
-  return `${expires} ${nameKey(name)}`;
+export function isRunLine(line: AllowedDelete): line is AllowedRun {
+  return 'atMost' in line;
 }
 
-/** The deletes of a plan that an open allowance names, needed or not; the run that applies the plan uses them up. */
-export function releasedBy(
-  { allowedDeletes }: DesiredCatalog,
-  { operations, createdAt }: Plan,
-): Omit<ReleasedEntry, 'deletedByRun'>[] {
-  const open = allowedDeletes.filter((allowance) => isOpen(allowance, createdAt.slice(0, 10)));
-  return operations.flatMap(({ action, kind, name, remoteId }) => {
-    if (action === 'create' || remoteId === undefined) return [];
-    const naming = open.filter((each) => each.kind === kind && nameKey(each.name) === nameKey(name));
-    return naming.map((allowance) => ({ kind, remoteId, allowance: allowanceText(allowance) }));
-  });
-}
-
-/** What used up the allowance of this entry: another entry of its name, or an earlier one with the same id. Or null. */
-export function usedUpBy(
-  allowance: AllowedDelete,
-  remoteId: string,
-  released: readonly ReleasedEntry[],
-): ReleasedEntry | null {
-  const text = allowanceText(allowance);
-  const isUsed = (each: ReleasedEntry): boolean => each.remoteId !== remoteId || each.deletedByRun !== null;
-  return (
-    released.find((each) => each.kind === allowance.kind && each.allowance === text && isUsed(each)) ?? null
+/** The lines for entries of this kind and name. */
+export function linesFor(
+  lines: readonly AllowedDelete[],
+  { kind, name }: { readonly kind: Kind; readonly name: string },
+): AllowedEntry[] {
+  return lines.filter(
+    (line): line is AllowedEntry =>
+      !isRunLine(line) && line.kind === kind && nameKey(line.name) === nameKey(name),
   );
 }
 
-/** Why a used allowance does not release an entry. */
-export function usedUpText({ name, expires }: AllowedDelete, { deletedByRun }: ReleasedEntry): string {
+/** What identifies a line: another last day makes another line. */
+export function allowanceText(line: AllowedRun | Pick<AllowedEntry, 'name' | 'expires'>): string {
+  return `${line.expires} ${'atMost' in line ? line.atMost : nameKey(line.name)}`;
+}
+
+/** The code of the warning that a line of `allowedDeletes` releases the limits; its name is the line. */
+export const LIMIT_RELEASED = 'limit_released';
+
+/** What the run that applies this plan uses up: the line of each entry that it deletes, needed or not, and that of the run. */
+export interface Released {
+  readonly entries: readonly Omit<ReleasedEntry, 'deletedByRun'>[];
+  readonly run: string | null;
+}
+
+export function releasedBy(
+  { allowedDeletes }: DesiredCatalog,
+  { operations, warnings, createdAt }: Plan,
+  released: readonly ReleasedEntry[],
+): Released {
+  const open = allowedDeletes.filter((line) => isOpen(line, createdAt.slice(0, 10)));
+  const deletes = operations.filter(({ action }) => action === 'delete');
+  const entries = deletes.flatMap(({ kind, name, remoteId = '' }) => {
+    const line = linesFor(open, { kind, name }).find((each) => usedUpBy(each, remoteId, released) === null);
+    return line === undefined ? [] : [{ kind, remoteId, allowance: allowanceText(line) }];
+  });
+  const run = deletes.length === 0 ? undefined : warnings.find(({ code }) => code === LIMIT_RELEASED);
+  return { entries, run: run?.name ?? null };
+}
+
+/** What used up the line of this entry: another entry of its name, or an earlier one with the same id. Or null. */
+export function usedUpBy(
+  line: AllowedEntry,
+  remoteId: string,
+  released: readonly ReleasedEntry[],
+): ReleasedEntry | null {
+  const text = allowanceText(line);
+  const isUsed = (each: ReleasedEntry): boolean => each.remoteId !== remoteId || each.deletedByRun !== null;
+  return released.find((each) => each.kind === line.kind && each.allowance === text && isUsed(each)) ?? null;
+}
+
+/** Why a used line does not release an entry. */
+export function usedUpText({ name, expires }: AllowedEntry, { deletedByRun }: ReleasedEntry): string {
   const run = deletedByRun === null ? '' : `, which run ${deletedByRun} deleted`;
   return `the line for “${name}” until ${expires} was used for another entry${run}`;
 }
 
-/** The last day to suggest for an entry: one that makes an allowance which was never used. */
-export function suggestedExpiry(
-  { kind, name }: Pick<AllowedDelete, 'kind' | 'name'>,
-  nowMs: number,
-  released: readonly ReleasedEntry[],
-): string {
-  const used = new Set(released.filter((each) => each.kind === kind).map(({ allowance }) => allowance));
+/** The last day to suggest for a line: one that makes a line which was never used. */
+export function suggestedExpiry(nowMs: number, isUsed: (expires: string) => boolean): string {
   for (let days = ALLOWANCE_DAYS; ; days += 1) {
     const expires = utcTime(nowMs + days * DAY_MS).slice(0, 'YYYY-MM-DD'.length);
-    if (!used.has(allowanceText({ name, expires }))) return expires;
+    if (!isUsed(expires)) return expires;
   }
 }

@@ -45,12 +45,21 @@ export interface DesiredEntry {
   readonly formerly: readonly string[];
 }
 
-/** The delete of one entry that git allows although people have it. `expires` is the last day, `YYYY-MM-DD` in UTC. */
-export interface AllowedDelete {
+/** A line of `allowedDeletes`: one entry that may be deleted although people have it. */
+export interface AllowedEntry {
   readonly kind: Kind;
   readonly name: string;
+  /** The last day, `YYYY-MM-DD` in UTC. */
   readonly expires: string;
 }
+
+/** A line of `allowedDeletes`: one run may delete this many, whatever the limits are. */
+export interface AllowedRun {
+  readonly atMost: number;
+  readonly expires: string;
+}
+
+export type AllowedDelete = AllowedEntry | AllowedRun;
 
 /** What an account's file asks for. A kind that is undefined is not managed and never touched. */
 export interface DesiredCatalog extends Readonly<Partial<Record<Kind, readonly DesiredEntry[]>>> {
@@ -79,10 +88,10 @@ export interface Warning {
 export interface Policy {
   readonly delete: 'never' | 'unused' | 'always';
   readonly ownership: 'all' | 'managed' | 'listed';
+  /** Within 24 hours. */
   readonly maxDeletes: number;
-  readonly maxDeletesPerDay: number;
+  /** Of the entries of a kind. */
   readonly maxDeletePercent: number;
-  readonly allowEmpty: boolean;
   /** Whether entries may be deleted although the service lists no people at all. */
   readonly allowNoPeople: boolean;
   readonly protect: readonly string[];

@@ -1,8 +1,14 @@
 // The sentences about one held delete that name it, its people or the desired name that it is about, and the same sentences
 // without those, for a group of deletes.
 import { firstFew, peopleHave } from './amounts.ts';
+import type { AllowedEntry, AllowedRun } from './catalog.ts';
+import { formatDuration, utcTime } from './durations-and-sizes.ts';
 import type { HeldChange } from './plan.ts';
+import type { HeldDelete, PlanFacts } from './rule-facts.ts';
+import { HELD_FIELDS } from './usage.ts';
 import { yamlText } from './yaml-text.ts';
+
+const MINUTE_MS = 60_000;
 
 /** Why a change is held, and what releases it. */
 export interface Explanation {
@@ -24,13 +30,18 @@ export function releaseLines(release: string): readonly string[] {
 }
 
 /** The line for `allowedDeletes` that allows the delete of an entry. */
-export function allowLine(kind: string, name: string, expires: string): string {
+export function allowLine({ kind, name, expires }: AllowedEntry): string {
   return `{ kind: ${kind}, name: ${yamlText(name)}, expires: ${expires} }`;
 }
 
+/** The line for `allowedDeletes` that allows one run so many deletes. */
+export function runLine({ atMost, expires }: AllowedRun): string {
+  return `{ atMost: ${atMost}, expires: ${expires} }`;
+}
+
 /** The advice to add this line. */
-export function allowText(allowance: string): string {
-  return `add ${allowance} to allowedDeletes`;
+export function allowText(line: string): string {
+  return `add ${line} to allowedDeletes`;
 }
 
 /** The line that declares a rename. */
@@ -43,16 +54,41 @@ interface Change extends Pick<HeldChange, 'name' | 'usedBy'> {
   readonly allow: string;
 }
 
-export function explainInUse({ usedBy, allow }: Change): Explanation {
+export function explainInUse(facts: PlanFacts, held: HeldDelete): Explanation {
+  const { usedBy, allow } = held;
+  if (usedBy.length === 0) return explainEarlierUse(facts, held);
   return {
     reason: peopleHave(usedBy.length),
     release: `remove it from the people who have it; or ${allow}`,
   };
 }
 
-export function explainRename({ usedBy, allow }: Change, newName: string): Explanation {
-  if (usedBy.length === 0)
-    return { reason: `its new name “${newName}” cannot be created yet`, release: 'release the create first' };
+function explainEarlierUse({ policy }: PlanFacts, held: HeldDelete): Explanation {
+  const { kind, usedUntilMs, isPersonMissing, allow } = held;
+  return {
+    reason: isPersonMissing
+      ? `a person who had it, or the field ${HELD_FIELDS[kind]} of one, is missing from the lists`
+      : `people had it less than ${formatDuration(policy.unusedForMs)} ago (policy.unusedFor)`,
+    // In full minutes, so that entries of one change are one group.
+    release: `wait until ${utcTime(Math.ceil((usedUntilMs ?? 0) / MINUTE_MS) * MINUTE_MS)}: the next run then judges it again; or ${allow}`,
+  };
+}
+
+export function explainRename(facts: PlanFacts, held: HeldDelete): Explanation {
+  const { extra, usedBy, blocks, allow } = held;
+  const { name } = extra.entry;
+  const change = { name, usedBy, allow };
+  const newName = extra.desiredName ?? extra.nearName ?? '';
+  if (usedBy.length > 0 && blocks === newName) return explainRefused(change, newName);
+  if (usedBy.length > 0)
+    return extra.cause === 'renamed'
+      ? explainDeclaredRename(change, newName)
+      : explainSuspectedRename(change, newName);
+  if (facts.policy.delete === 'always' && held.usedUntilMs !== null) return explainEarlierUse(facts, held);
+  return { reason: `its new name “${newName}” cannot be created yet`, release: 'release the create first' };
+}
+
+function explainDeclaredRename({ usedBy, allow }: Change, newName: string): Explanation {
   return {
     reason: `it is being renamed to “${newName}” and ${peopleHave(usedBy.length)}`,
     release: `assign “${newName}” to the people who have it by hand, and remove the old name; or ${allow}`,
@@ -75,9 +111,10 @@ export function explainRefused({ usedBy, allow }: Change, newName: string): Expl
 }
 
 /** The explanation of a held delete without the advice to allow it, for a report that prints the allowances of all. */
-export function withoutAllowLine({ reason, release, allowance }: HeldChange): Explanation {
+export function withoutAllowLine({ rules, reason, release, allowance }: HeldChange): Explanation {
   if (allowance === undefined) return { reason, release };
-  return { reason, release: release.replaceAll(allowText(allowance), () => 'allow the delete') };
+  const what = rules.includes('too_many') ? 'allow this run' : 'allow the delete';
+  return { reason, release: release.replaceAll(allowText(allowance), () => what) };
 }
 
 /** The same without the entry's people and names: equal for all changes that the same rules hold for the same reason. */

@@ -4,7 +4,7 @@ import { DAY_MS } from './durations-and-sizes.ts';
 import type { ReleasedEntry } from './allowed-deletes.ts';
 import type { OperationStatus } from './journal.ts';
 import { compareCodePoints, nameKey, groupBy } from './names.ts';
-import { type EntryKey, entryKey, type MissingHolding, namesByKey } from './usage.ts';
+import { type EntryKey, entryKey, namesByKey } from './usage.ts';
 
 /** After this many creates or deletes of one name within a day, something undoes or hides them, and rolecall stops. */
 const FLAPPING_TIMES = 3;
@@ -95,14 +95,16 @@ export interface History {
   readonly awaited: readonly AwaitedEntry[];
   /** Entries whose delete was confirmed recently and that a stale list may still show. */
   readonly gone: ReadonlySet<EntryKey>;
-  /** Assignments of people, or fields of people, that the last good lists showed and that are missing now. */
-  readonly missingHoldings: readonly MissingHolding[];
+  /** Entries that the last good lists showed with people who, or whose fields, are missing now. */
+  readonly missingUse: ReadonlySet<EntryKey>;
   /** Entries that rolecall created and that no list has ever shown. */
   readonly neverListed: readonly AwaitedEntry[];
   /** The names of every entry that rolecall has not deleted, listed now or not. */
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
   /** The entries that lines of `allowedDeletes` released; the same line releases no other entry. */
   readonly released: readonly ReleasedEntry[];
+  /** The lines of `allowedDeletes` that released a run, with its id. */
+  readonly releasedRuns: ReadonlyMap<string, string>;
   readonly refusedCreates: ReadonlySet<string>;
 }
 
@@ -123,8 +125,9 @@ export function judgeHistory(
   observed: ObservedCatalog,
   options: {
     readonly nowMs: number;
-    readonly missingHoldings: readonly MissingHolding[];
+    readonly missingUse: ReadonlySet<EntryKey>;
     readonly hasSnapshot: boolean;
+    readonly releasedRuns: ReadonlyMap<string, string>;
   },
 ): History {
   const listed = namesByKey(observed);
@@ -175,10 +178,11 @@ export function judgeHistory(
     doubtfulCreates: doubtfulCreates(creates, records.knownBefore),
     awaited,
     gone,
-    missingHoldings: options.missingHoldings,
+    missingUse: options.missingUse,
     neverListed: records.neverListed,
     knownNames: records.knownNames,
     released: records.released,
+    releasedRuns: options.releasedRuns,
     refusedCreates: records.refusedCreates,
   };
 }

@@ -1,21 +1,11 @@
 // Makes the plan: diff, policy, order, summary, digests. Pure and deterministic.
-import { isOpen } from './allowed-deletes.ts';
 import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from './catalog.ts';
 import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
-import type { PolicyContext } from './delete-rules.ts';
-import { kindNameKey } from './history.ts';
+import type { PolicyContext } from './rule-facts.ts';
 import { compareCodePoints, nearKey } from './names.ts';
-import {
-  type HeldChange,
-  isStaleSource,
-  type LeftAlone,
-  type Operation,
-  type Plan,
-  planDigest,
-  type SourceAge,
-} from './plan.ts';
-import { judge, type JudgedEntry, type Judgement, possibleResults } from './policy.ts';
+import { type HeldChange, type LeftAlone, type Operation, type Plan, planDigest } from './plan.ts';
+import { judge, type JudgedEntry, type Judgement } from './policy.ts';
 import {
   allowedDeleteWarnings,
   catalogWarnings,
@@ -26,21 +16,18 @@ import {
 import { unknownHoldersWarnings } from './unknown-holders.ts';
 import { usageOf } from './usage.ts';
 
-export interface PlanInput extends Omit<PolicyContext, 'usage' | 'staleSource' | 'allowances'> {
+export interface PlanInput extends Omit<PolicyContext, 'usage' | 'today' | 'allowances'> {
   readonly account: string;
   readonly remoteAccountId: string | null;
   /** ISO 8601 UTC, for `createdAt` and the last day of allowances. */
   readonly now: string;
   readonly desired: DesiredCatalog;
   readonly observed: ObservedCatalog;
-  readonly source: SourceAge;
-  readonly acceptOlderSource: boolean;
   /** The warning of a guard that stops all writes (`suspicious_list`), or null. */
   readonly blocked: Warning | null;
   /** Further warnings, of the observation. */
   readonly warnings: readonly Warning[];
   readonly configDigest: string;
-  readonly configCommit: string | null;
   /** Lower-case hexadecimal SHA-256 of a text. */
   readonly sha256: (text: string) => string;
 }
@@ -55,14 +42,12 @@ export function makePlan(input: PlanInput): Plan {
     return desired === undefined ? [] : [diffKind(kind, desired, { observed, usage, history, absent })];
   });
   const today = input.now.slice(0, 10);
-  const allowances = input.desired.allowedDeletes.filter((allowance) => isOpen(allowance, today));
-  const staleSource = isStaleSource(input.source) && !input.acceptOlderSource;
-  const judgement = judge(diffs, { ...input, usage, staleSource, allowances });
-  const creates = diffs.flatMap(({ kind, missing }) =>
-    missing
-      .filter((name) => !judgement.heldCreates.has(kindNameKey(kind, name)))
-      .map((name): Operation => ({ action: 'create', kind, name })),
-  );
+  const allowances = input.desired.allowedDeletes;
+  const context = { ...input, usage, today, allowances };
+  const judgement = judge(diffs, context);
+  const creates = judgement.creates
+    .filter(({ holds }) => holds.length === 0)
+    .map(({ kind, name }): Operation => ({ action: 'create', kind, name }));
   const extras = sortExtras(judgement.extras);
   const deletes = extras.filter((judged) => judged.leave === null && judged.holds.length === 0);
   const leftAlone = extras.flatMap(({ kind, extra, leave }): LeftAlone[] =>
@@ -71,16 +56,16 @@ export function makePlan(input: PlanInput): Plan {
   const operations = inOrder(creates, deletes);
   const heldDeletes = extras.filter(({ holds }) => holds.length > 0);
   const kindsWithDeletes = new Set([...deletes, ...heldDeletes].map(({ kind }) => kind));
-  const held = heldChanges(input, diffs, { ...judgement, extras });
+  const held = heldChanges({ ...judgement, extras }, context);
   const warnings = [
     ...(input.blocked === null ? [] : [input.blocked]),
     ...managesNothing(input.account, diffs),
-    ...historyWarnings(input, creates.length > 0),
+    ...historyWarnings(input),
     ...input.warnings,
     ...unknownHoldersWarnings(input.unknownHolders, kindsWithDeletes),
     ...staleListWarnings(history, diffs),
     ...catalogWarnings(diffs, extras),
-    ...allowedDeleteWarnings(input.desired.allowedDeletes, diffs, { today, released: history.released }),
+    ...allowedDeleteWarnings(diffs, judgement, context),
   ];
   return {
     schemaVersion: 1,
@@ -107,35 +92,24 @@ export function makePlan(input: PlanInput): Plan {
 }
 
 /** The held creates, then the held deletes, with their explanations. */
-function heldChanges(
-  input: PlanInput,
-  diffs: readonly KindDiff[],
-  { extras, heldCreates, counts }: Judgement,
-): HeldChange[] {
-  const listedPeople = new Set(input.observed.resources.map(({ id }) => id));
-  const facts = { ...input, counts, listedPeople, allowances: input.desired.allowedDeletes };
-  const creates = diffs.flatMap((diff) =>
-    diff.missing.flatMap((name): HeldChange[] => {
-      const { kind } = diff;
-      const rules = heldCreates.get(kindNameKey(kind, name));
-      if (rules === undefined) return [];
-      const results = possibleResults(diff, name, input.history);
-      const explanation = explainHeldCreate(kind, name, rules, { ...facts, results });
-      return [{ action: 'create', kind, name, remoteId: null, usedBy: [], rules, ...explanation }];
-    }),
-  );
-  const deletes = extras
-    .filter((judged) => judged.holds.length > 0)
-    .map((judged): HeldChange => ({
-      action: 'delete',
-      kind: judged.kind,
-      name: judged.extra.entry.name,
-      remoteId: judged.extra.entry.id,
-      usedBy: holdersOf(judged),
-      rules: judged.holds,
-      ...explainHeldDelete(judged, facts),
-    }));
-  return [...creates, ...deletes];
+function heldChanges({ extras, creates, counts }: Judgement, context: PolicyContext): HeldChange[] {
+  const facts = { ...context, counts };
+  return [
+    ...creates
+      .filter(({ holds }) => holds.length > 0)
+      .map((create): HeldChange => {
+        const { kind, name, holds: rules } = create;
+        const base = { action: 'create', kind, name, remoteId: null, usedBy: [], rules } as const;
+        return { ...base, ...explainHeldCreate(create, rules, facts) };
+      }),
+    ...extras
+      .filter(({ holds }) => holds.length > 0)
+      .map((judged): HeldChange => {
+        const { kind, extra, usedBy, holds: rules } = judged;
+        const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id } as const;
+        return { ...base, usedBy, rules, ...explainHeldDelete(judged, facts) };
+      }),
+  ];
 }
 
 /**
@@ -167,19 +141,14 @@ function sortExtras(extras: readonly JudgedEntry[]): JudgedEntry[] {
   );
 }
 
-/** The people who have the entry, and those who count as having it although they, or their fields, are not listed now. */
-function holdersOf({ usedBy, missingHolders }: JudgedEntry): readonly string[] {
-  return missingHolders.length === 0 ? usedBy : [...usedBy, ...missingHolders].toSorted(compareCodePoints);
-}
-
 function deleteOperation(judged: JudgedEntry): Operation {
-  const { kind, extra, allowed } = judged;
-  const usedBy = holdersOf(judged);
+  const { kind, extra, allowed, usedBy, usedUntilMs } = judged;
   const base = { action: 'delete', kind, name: extra.entry.name, remoteId: extra.entry.id, usedBy } as const;
   if (extra.cause === 'renamed') return { ...base, reason: `renamed to “${extra.desiredName ?? ''}”` };
   if (extra.cause === 'absent') return { ...base, reason: 'the configuration wants it absent' };
   if (extra.cause === 'duplicate') return { ...base, reason: 'an unused duplicate of its name' };
-  if (allowed && usedBy.length > 0) return { ...base, reason: 'allowed in allowedDeletes' };
+  if (allowed && (usedBy.length > 0 || usedUntilMs !== null))
+    return { ...base, reason: 'allowed in allowedDeletes' };
   return base;
 }
 

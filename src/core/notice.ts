@@ -1,5 +1,6 @@
 // Derives the health of an account from a run, and the notices that a change of the health causes.
 import type { HeldChange, Operation, Plan } from './plan.ts';
+import { NO_HISTORY } from './plan-warnings.ts';
 import type { EndedOperation, EndedRun } from './ports/journal-reader.ts';
 import type { NotifySettings } from './settings.ts';
 
@@ -25,7 +26,7 @@ export interface NotifiedState {
 /** What a run changes. */
 export interface RunNews {
   readonly health: AccountHealth;
-  /** The drift that follows when the rule no_history ends; null when it holds nothing alone. */
+  /** The drift that follows the first run on a store, whose deletes are held for want of earlier lists; null: there is none. */
   readonly nextDrift: string | null;
   readonly applied: boolean;
 }
@@ -60,8 +61,12 @@ export function newsOf(
   const fingerprint = (...parts: readonly unknown[]): string => sha256(text(...parts));
   // A plan that starts to wait for approval is a new state, even if the plan is the same.
   const isAwaited = awaitedDigest(detail, pendingDigest) !== null;
-  // The rule no_history ends with the second run, which must not count as a change of state.
-  const passing = (plan?.held ?? []).filter(({ rules }) => rules.every((rule) => rule === 'no_history'));
+  // What is held because the store has no earlier lists ends with the second run, which must not count as a change of state.
+  const isFirst = plan?.warnings.some(({ code }) => code === NO_HISTORY) === true;
+  const isPassing = (rule: string): boolean => rule === 'rollout' || (isFirst && rule === 'no_evidence');
+  const passing = isFirst
+    ? (plan?.held ?? []).filter(({ rules }) => rules.every((rule) => rule === 'no_evidence'))
+    : [];
   const remaining = plan === null ? [] : notDone(plan, operations);
   const drift = fingerprint([...remaining, ...passing].map(operationText).toSorted(), isAwaited);
   const waiting = waitingChanges(detail);
@@ -74,7 +79,7 @@ export function newsOf(
     drift: remaining.length > 0 && (run.status === 'planned' || isAwaited) ? drift : null,
     held:
       held.length > 0 || (run.status === 'held' && waiting.length === 0)
-        ? fingerprint(heldTexts(held))
+        ? fingerprint(heldTexts(held, isPassing))
         : null,
   };
   return {
@@ -95,9 +100,8 @@ function healthOf(
   return status === 'partial' ? states : { ...states, failed: null };
 }
 
-function heldTexts(held: readonly WaitingChange[]): string[] {
-  const lasting = (rules: WaitingChange['rules']) =>
-    rules.filter((rule) => rule !== 'no_history' && rule !== 'rollout');
+function heldTexts(held: readonly WaitingChange[], isPassing: (rule: string) => boolean): string[] {
+  const lasting = (rules: WaitingChange['rules']) => rules.filter((rule) => !isPassing(rule));
   return held
     .filter(({ rules }) => rules.length === 0 || lasting(rules).length > 0)
     .map(({ action, kind, name, rules }) => text(kind, action, name, lasting(rules)))
@@ -179,7 +183,7 @@ export function decideNotices(
   for (const state of BAD_STATES) {
     if (states[state] !== undefined && states[state] !== known[state]) add(state);
   }
-  // Who was notified of what no_history holds knows the drift that follows.
+  // Who was notified of what the first run holds knows the drift that follows.
   if (typeof health.held === 'string' && nextDrift !== null && events.includes('held'))
     states.drift ??= nextDrift;
   return { notified: { states, asOfMs: startedAtMs }, due };

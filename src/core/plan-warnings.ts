@@ -1,17 +1,18 @@
 // The warnings of a plan: what an operator should know that is neither a change nor a failure.
 import { count } from './amounts.ts';
-import { isOpen, type ReleasedEntry, usedUpBy, usedUpText } from './allowed-deletes.ts';
-import type { AllowedDelete, Warning } from './catalog.ts';
+import { allowanceText, isOpen, isRunLine, LIMIT_RELEASED, usedUpBy, usedUpText } from './allowed-deletes.ts';
+import type { AllowedEntry, AllowedRun, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
+import { runLine } from './held-texts.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameDifference, nameKey, nearKey } from './names.ts';
-import type { SourceAge } from './plan.ts';
-import type { JudgedEntry } from './policy.ts';
+import type { JudgedEntry, Judgement } from './policy.ts';
+import type { PolicyContext } from './rule-facts.ts';
 
 /** The code of a confirmed change that no list shows yet. */
 export const NOT_SHOWN_YET = 'not_shown_yet';
 
-/** Marks a plan of an older commit that creates entries, or that the operator accepted. */
+/** Marks a plan of an older commit that the operator accepted. */
 export const OLDER_SOURCE = 'older_source';
 
 /** Marks a plan that was made without earlier lists of its account. */
@@ -27,24 +28,13 @@ export function managesNothing(account: string, diffs: readonly KindDiff[]): War
   return [{ code: NOTHING_MANAGED, message }];
 }
 
-/**
- * Warns of missing history and of an older or unrelated commit, including what the operator accepted. An older commit
- * holds deletes, and creates run.
- */
-export function historyWarnings(
-  {
-    history,
-    source,
-    acceptOlderSource,
-    acceptNoHistory,
-  }: {
-    readonly history: History;
-    readonly source: SourceAge;
-    readonly acceptOlderSource: boolean;
-    readonly acceptNoHistory: boolean;
-  },
-  hasCreates: boolean,
-): Warning[] {
+/** Warns of missing history and of an older, unknown or unrelated commit, including what the operator accepted. */
+export function historyWarnings({
+  history,
+  source,
+  acceptOlderSource,
+  acceptNoHistory,
+}: Pick<PolicyContext, 'history' | 'source' | 'acceptOlderSource' | 'acceptNoHistory'>): Warning[] {
   const warnings: Warning[] = [];
   if (!history.hasSnapshot) {
     const deletes = acceptNoHistory
@@ -52,25 +42,18 @@ export function historyWarnings(
       : 'deletes are held until the next plan or run on this store';
     warnings.push({
       code: NO_HISTORY,
-      message: `the store contains no earlier lists of this account, so ownership, stale source, flapping, the daily limit and lists that shrank cannot be checked; ${deletes}`,
+      message: `the store contains no earlier lists of this account, so ownership, an older source, flapping, the limit of a day and lists that shrank cannot be checked; ${deletes}`,
     });
   }
-  if (source === 'older' && (acceptOlderSource || hasCreates)) {
-    const consequence = acceptOlderSource
-      ? '; accepted by --accept source'
-      : ', which may have removed on purpose what this plan creates; update the checkout and plan again, unless these creates are intended';
-    warnings.push({
-      code: OLDER_SOURCE,
-      message: `the configuration is older than the one last applied${consequence}`,
-    });
+  if (source === 'older' && acceptOlderSource) {
+    const message = 'the configuration is older than the one last applied; accepted by --accept source';
+    warnings.push({ code: OLDER_SOURCE, message });
   }
   if (source === 'unknown') {
-    const deletes = acceptOlderSource
-      ? 'deletes are allowed by --accept source'
-      : 'deletes are held (source)';
+    const changes = acceptOlderSource ? 'accepted by --accept source' : 'every change is held (source)';
     warnings.push({
       code: 'unknown_source',
-      message: `the commit of this configuration is unknown, so rolecall cannot check whether it is older than the commit last applied to this account; ${deletes}. Check that git is installed, accepts the repository and tracks the file`,
+      message: `the commit of this configuration is unknown, so rolecall cannot check whether it is older than the commit last applied to this account; ${changes}. Check that git is installed, accepts the repository and tracks the file`,
     });
   }
   if (source === 'diverged') {
@@ -171,48 +154,81 @@ function nearDesired({ kind, desired }: KindDiff): Warning[] {
   });
 }
 
-/** Warns of allowances that have expired or are used up, that name no existing entry, and that name several extra ones. */
+/** Warns of lines of `allowedDeletes` that have expired or are used up, that name no existing entry, or several extra ones. */
 export function allowedDeleteWarnings(
-  allowances: readonly AllowedDelete[],
   diffs: readonly KindDiff[],
-  { today, released }: { readonly today: string; readonly released: readonly ReleasedEntry[] },
+  { released }: Pick<Judgement, 'released'>,
+  context: Pick<PolicyContext, 'allowances' | 'history' | 'today'>,
 ): Warning[] {
-  return allowances.flatMap((allowance): Warning[] => {
-    const { kind, name, expires } = allowance;
-    if (!isOpen(allowance, today)) {
-      return [
-        {
+  const lines = context.allowances.flatMap((line): Warning[] =>
+    isRunLine(line) ? runWarnings(line, context) : entryWarnings(line, diffs, context),
+  );
+  if (released === null) return lines;
+  const message = `allowedDeletes: ${runLine(released)} releases the limits of deletes for this run, which uses it up`;
+  return [...lines, { code: LIMIT_RELEASED, message, name: allowanceText(released) }];
+}
+
+function runWarnings(
+  line: AllowedRun,
+  { history, today }: Pick<PolicyContext, 'history' | 'today'>,
+): Warning[] {
+  const run = history.releasedRuns.get(allowanceText(line));
+  if (isOpen(line, today) && run === undefined) return [];
+  return [
+    run === undefined
+      ? {
           code: 'allowed_delete_expired',
-          message: `allowedDeletes: the line for the ${kind} “${name}” expired on ${expires}; remove it or extend it`,
-          kind,
-          name,
+          message: `allowedDeletes: ${runLine(line)} expired; remove it or extend it`,
+        }
+      : {
+          code: 'allowed_delete_used',
+          message: `allowedDeletes: run ${run} used up ${runLine(line)}; remove it`,
         },
-      ];
-    }
-    const diff = diffs.find((candidate) => candidate.kind === kind);
-    const extras = diff?.extras.filter(({ entry }) => nameKey(entry.name) === nameKey(name)) ?? [];
-    if (extras.length > 1) {
-      const ids = extras.map(({ entry }) => entry.id).join(', ');
-      const message = `allowedDeletes: the line for the ${kind} “${name}” names ${extras.length} entries (${ids}), so it releases none that people have; delete by hand all but one of them in the service`;
-      return [{ code: 'allowed_delete_ambiguous', message, kind, name }];
-    }
-    const entry = diff?.present.find((each) => nameKey(each.name) === nameKey(name));
-    if (entry !== undefined) {
-      const used = usedUpBy(allowance, entry.id, released);
-      if (used === null) return [];
-      const message = `allowedDeletes: ${usedUpText(allowance, used)}, so it does not release this ${kind}; remove the line, or write another \`expires\``;
-      return [{ code: 'allowed_delete_used', message, kind, name, remoteId: entry.id }];
-    }
-    return [
-      {
-        code: 'allowed_delete_unused',
-        message:
-          diff === undefined
-            ? `allowedDeletes: ${kind}s are not managed by this file, so the line for “${name}” has no effect; remove it`
-            : `allowedDeletes: no ${kind} “${name}” exists; remove the line`,
-        kind,
-        name,
-      },
-    ];
-  });
+  ];
+}
+
+function entryWarnings(
+  line: AllowedEntry,
+  diffs: readonly KindDiff[],
+  { history, today }: Pick<PolicyContext, 'history' | 'today'>,
+): Warning[] {
+  const { kind, name, expires } = line;
+  const warning = (code: string, message: string, remoteId?: string): Warning[] => [
+    {
+      code,
+      message: `allowedDeletes: ${message}`,
+      kind,
+      name,
+      ...(remoteId === undefined ? {} : { remoteId }),
+    },
+  ];
+  if (!isOpen(line, today))
+    return warning(
+      'allowed_delete_expired',
+      `the line for the ${kind} “${name}” expired on ${expires}; remove it or extend it`,
+    );
+  const diff = diffs.find((candidate) => candidate.kind === kind);
+  const extras = diff?.extras.filter(({ entry }) => nameKey(entry.name) === nameKey(name)) ?? [];
+  if (extras.length > 1) {
+    const ids = extras.map(({ entry }) => entry.id).join(', ');
+    return warning(
+      'allowed_delete_ambiguous',
+      `the line for the ${kind} “${name}” names ${extras.length} entries (${ids}), so it releases none that people have; delete by hand all but one of them in the service`,
+    );
+  }
+  const entry = diff?.present.find((each) => nameKey(each.name) === nameKey(name));
+  if (entry === undefined)
+    return warning(
+      'allowed_delete_unused',
+      diff === undefined
+        ? `${kind}s are not managed by this file, so the line for “${name}” has no effect; remove it`
+        : `no ${kind} “${name}” exists; remove the line`,
+    );
+  const used = usedUpBy(line, entry.id, history.released);
+  if (used === null) return [];
+  return warning(
+    'allowed_delete_used',
+    `${usedUpText(line, used)}, so it does not release this ${kind}; remove the line, or write another \`expires\``,
+    entry.id,
+  );
 }

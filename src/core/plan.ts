@@ -2,29 +2,22 @@
 // run/execute-plan.ts applies it.
 import type { Action, Kind, Warning } from './catalog.ts';
 
-/** The rules that hold a change until an operator or time releases it, in the order of reports. */
+/**
+ * The rules that hold a change until an operator or time releases it, in the order of reports; hold-rules.ts has what they
+ * mean. The first one is journaled, and what waits for a rollout must be recognised by it.
+ */
 export const HOLD_RULES = [
   'rollout',
   'in_use',
-  'max_deletes',
-  'max_deletes_per_day',
-  'max_delete_percent',
-  'empty_catalog',
   'rename',
-  'suspected_rename',
-  'failed_creates',
-  'source',
+  'no_evidence',
+  'too_many',
   'flapping',
-  'too_new',
-  'holders_missing',
+  'source',
   'freeze',
-  'no_history',
-  'no_people',
+  'failed_creates',
 ] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
-
-/** The rules that can also hold a create. */
-export type CreateRule = Extract<HoldRule, 'flapping' | 'freeze' | 'rename' | 'rollout' | 'source'>;
 
 /** An open `freeze` window: its description, and when writing is allowed again; null when no end was found. */
 export interface OpenFreeze {
@@ -68,7 +61,7 @@ export interface HeldChange {
   readonly rules: readonly HoldRule[];
   readonly reason: string;
   readonly release: string;
-  /** The desired name that a delete is about: of a rename its new name, of a suspected one the name it is near to. */
+  /** Of a rename its new name, declared or suspected. */
   readonly desiredName?: string;
   /** The line for `allowedDeletes` that the release advises to add. */
   readonly allowance?: string;
@@ -165,7 +158,7 @@ export function onlyOf(action: Action, plan: Plan): Plan {
  */
 export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
 
-/** Whether deletes are held: the configuration is older than the last applied one, or that is unknown. */
+/** Whether changes are held: the configuration is older than the last applied one, or that is unknown. */
 export function isStaleSource(source: SourceAge): boolean {
   return source === 'older' || source === 'unknown';
 }

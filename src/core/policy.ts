@@ -1,19 +1,14 @@
 // Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
 // a held delete names every rule that holds it.
-import { usedUpBy } from './allowed-deletes.ts';
-import type { Entry, Kind, Policy } from './catalog.ts';
-import {
-  type Candidate,
-  DELETE_RULES,
-  type DeleteContext,
-  type DeleteNumbers,
-  type PolicyContext,
-} from './delete-rules.ts';
+import { linesFor, isOpen, usedUpBy } from './allowed-deletes.ts';
+import type { AllowedRun, Entry, Policy } from './catalog.ts';
+import { type DeleteCounts, runAllowance } from './delete-limits.ts';
 import type { Extra, KindDiff } from './diff.ts';
-import { DAY_MS } from './durations-and-sizes.ts';
+import { isUsed, RULES } from './hold-rules.ts';
 import { type History, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey, groupBy } from './names.ts';
-import { type CreateRule, HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
+import { HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
+import type { Candidate, DeleteContext, MissingName, PolicyContext } from './rule-facts.ts';
 import { entryKey } from './usage.ts';
 
 /** An extra entry with the decision about it and the facts behind the decision. */
@@ -23,123 +18,126 @@ export interface JudgedEntry extends Candidate {
   readonly holds: readonly HoldRule[];
 }
 
-/** How many deletes count against the limits. */
-export interface DeleteCounts {
-  readonly total: number;
-  readonly perKind: ReadonlyMap<Kind, number>;
-  /** The entries of each kind. */
-  readonly entries: ReadonlyMap<Kind, number>;
+/** A missing name with the rules that hold its create, in HOLD_RULES order. */
+export interface JudgedCreate extends MissingName {
+  readonly holds: readonly HoldRule[];
 }
 
 export interface Judgement {
   readonly extras: readonly JudgedEntry[];
+  readonly creates: readonly JudgedCreate[];
   readonly counts: DeleteCounts;
-  /** `kind:name key` of held creates, with their rules. */
-  readonly heldCreates: ReadonlyMap<string, readonly CreateRule[]>;
+  /** The line of `allowedDeletes` that releases the limits; null when no limit is exceeded, or none does. */
+  readonly released: AllowedRun | null;
 }
 
 /** Judges every extra entry and every missing name of all managed kinds together, since limits span kinds. */
 export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judgement {
-  const heldCreates = new Map<string, readonly CreateRule[]>();
-  for (const diff of diffs) {
-    for (const name of diff.missing) {
-      const rules = createHolds(diff, name, context);
-      if (rules.length > 0) heldCreates.set(kindNameKey(diff.kind, name), rules);
-    }
-  }
-  const single = diffs.flatMap((diff) => judgeKind(diff, heldCreates, context));
-  const deletable = single.filter((judged) => judged.leave === null && judged.holds.length === 0);
-  const perKind = new Map<Kind, number>();
-  for (const { kind } of deletable) perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
-  const entries = new Map(diffs.map(({ kind, present }) => [kind, present.length]));
-  const counts: DeleteCounts = { total: deletable.length, perKind, entries };
-  const extras = diffs.flatMap((diff) => {
-    const numbers = {
-      total: counts.total,
-      ofKind: perKind.get(diff.kind) ?? 0,
-      entries: diff.present.length,
-      recent: context.history.recentDeletesMs.length,
-    };
-    const limits = limitHolds(numbers, context.policy);
-    return single
-      .filter(({ kind }) => kind === diff.kind)
-      .map((judged) =>
-        judged.leave === null ? { ...judged, holds: ordered([...judged.holds, ...limits]) } : judged,
-      );
-  });
-  // The service refuses a name while an entry with a near one exists, so it waits for the same release.
-  for (const { kind, blocks, holds } of extras) {
-    if (blocks === undefined || holds.length === 0) continue;
-    const key = kindNameKey(kind, blocks);
-    heldCreates.set(key, [...(heldCreates.get(key) ?? []), 'rename']);
-  }
-  return { extras, counts, heldCreates };
+  const { history, policy } = context;
+  const creates = diffs.flatMap((diff) =>
+    diff.missing.map((name): JudgedCreate => {
+      const create = { kind: diff.kind, name, results: possibleResults(diff, name, history) };
+      return { ...create, holds: HOLD_RULES.filter((rule) => RULES[rule].holdsCreate?.(create, context)) };
+    }),
+  );
+  const heldCreates = new Set(
+    creates.flatMap(({ kind, name, holds }) => (holds.length > 0 ? [kindNameKey(kind, name)] : [])),
+  );
+  const single = diffs.flatMap((diff) => judgeKind(diff, creates, { ...context, heldCreates }));
+  const deletable = single.filter(({ leave, holds }) => leave === null && holds.length === 0);
+  const counts: DeleteCounts = {
+    total: deletable.length,
+    recent: history.recentDeletesMs.length,
+    ofKind: new Map(
+      diffs.map(({ kind, present, desired }) => [
+        kind,
+        {
+          deletes: deletable.filter((each) => each.kind === kind).length,
+          entries: present.length,
+          isEmptied: desired.length === 0 && policy.ownership !== 'listed',
+        },
+      ]),
+    ),
+  };
+  const facts = { ...context, counts };
+  const exceeded = new Map(
+    diffs.map(({ kind }) => [kind, HOLD_RULES.filter((rule) => RULES[rule].isExceeded?.(kind, facts))]),
+  );
+  const isOver = [...exceeded.values()].some((rules) => rules.length > 0);
+  const released = isOver ? runAllowance(context, counts.total) : null;
+  // An exceeded limit holds all deletes, never a part of them.
+  const extras = single.map((judged) =>
+    judged.leave === null && released === null
+      ? { ...judged, holds: ordered([...judged.holds, ...(exceeded.get(judged.kind) ?? [])]) }
+      : judged,
+  );
+  return { extras, creates: heldWithOldEntry(creates, extras), counts, released };
 }
 
-function judgeKind(
-  diff: KindDiff,
-  heldCreates: Judgement['heldCreates'],
-  context: PolicyContext,
-): JudgedEntry[] {
+/** The service refuses a name while an entry with a near one exists, so its create waits for the same release. */
+function heldWithOldEntry(
+  creates: readonly JudgedCreate[],
+  extras: readonly JudgedEntry[],
+): readonly JudgedCreate[] {
+  const waits = new Set(
+    extras.flatMap(({ kind, blocks, holds }) =>
+      blocks === undefined || holds.length === 0 ? [] : [kindNameKey(kind, blocks)],
+    ),
+  );
+  return creates.map((create) =>
+    waits.has(kindNameKey(create.kind, create.name))
+      ? { ...create, holds: ordered([...create.holds, 'rename']) }
+      : create,
+  );
+}
+
+function judgeKind(diff: KindDiff, creates: readonly JudgedCreate[], context: DeleteContext): JudgedEntry[] {
   const { kind } = diff;
-  const leaves = leaveRulesOf(context.policy);
-  const deleteContext = {
-    ...context,
-    heldCreates,
-    asksForNothing: diff.desired.length === 0 && context.policy.ownership !== 'listed',
-  };
-  const missing = groupBy(
-    context.history.missingHoldings.filter((holding) => holding.kind === kind),
-    ({ remoteId }) => remoteId,
-  );
-  const allowances = new Map(
-    context.allowances
-      .filter((allowance) => allowance.kind === kind)
-      .map((allowance) => [nameKey(allowance.name), allowance]),
-  );
+  const { history, policy, today } = context;
+  const leaves = leaveRulesOf(policy);
   const namedAlike = groupBy(diff.extras, ({ entry }) => nameKey(entry.name));
   const resultOf = groupBy(
-    diff.missing.flatMap((name) =>
-      possibleResults(diff, name, context.history).map(({ id }) => ({ name, id })),
+    creates.flatMap((create) =>
+      create.kind === kind ? create.results.map(({ id }) => ({ name: create.name, id })) : [],
     ),
     ({ id }) => id,
   );
-  const refused = diff.missing.filter((name) => context.history.refusedCreates.has(kindNameKey(kind, name)));
+  const open = context.allowances.filter((line) => isOpen(line, today));
+  const refused = diff.missing.filter((name) => history.refusedCreates.has(kindNameKey(kind, name)));
   const refusedNear = new Map(refused.map((name) => [nearKey(name), name]));
   return diff.extras.map((extra) => {
-    const name = nameKey(extra.entry.name);
-    const allowance = allowances.get(name);
-    const alike = namedAlike.get(name)?.length ?? 0;
-    const isUsedUp =
-      allowance !== undefined && usedUpBy(allowance, extra.entry.id, context.history.released) !== null;
-    const usedBy = context.usage.get(entryKey(kind, extra.entry.id)) ?? [];
-    const missingHoldings = (missing.get(extra.entry.id) ?? []).filter(
-      ({ resourceId }) => !usedBy.includes(resourceId),
-    );
-    const lastMissingMs = missingHoldings.reduce((last, { sinceMs }) => Math.max(last, sinceMs), 0);
-    const base = {
+    const { id, name } = extra.entry;
+    const key = entryKey(kind, id);
+    const alike = namedAlike.get(nameKey(name))?.length ?? 0;
+    const lines = linesFor(open, { kind, name });
+    const usedBy = context.usage.get(key) ?? [];
+    const isPersonMissing = history.missingUse.has(key);
+    const lastMs = isPersonMissing ? context.nowMs : (history.lastUsedMs.get(key) ?? -Infinity);
+    const untilMs = lastMs + policy.unusedForMs;
+    const base: Candidate = {
       kind,
       extra,
       usedBy,
-      missingHolders: missingHoldings.map(({ resourceId }) => resourceId),
-      // People who are missing for the first time are not in the journal yet.
-      missingUntilMs: lastMissingMs < context.nowMs ? lastMissingMs + DAY_MS : null,
-      allowed: allowance !== undefined && alike === 1 && !isUsedUp,
+      usedUntilMs: usedBy.length === 0 && policy.unusedForMs > 0 && untilMs > context.nowMs ? untilMs : null,
+      isPersonMissing,
+      allowed: alike === 1 && lines.some((line) => usedUpBy(line, id, history.released) === null),
       alike,
-      mayBe: (resultOf.get(extra.entry.id) ?? []).map((result) => result.name),
-      blocks: refusedNear.get(nearKey(extra.entry.name)),
+      mayBe: (resultOf.get(id) ?? []).map((result) => result.name),
+      blocks: refusedNear.get(nearKey(name)),
     };
     const leave = leaveRule(base, leaves, context);
-    return { ...base, leave, holds: leave === null ? deleteHolds(base, deleteContext) : [] };
+    const holds = leave === null ? HOLD_RULES.filter((rule) => RULES[rule].holds?.(base, context)) : [];
+    return { ...base, leave, holds };
   });
 }
 
 /** The policy rule by which the entry is left alone, or null. */
 function leaveRule(
-  { extra, kind, usedBy, missingHolders }: Candidate,
+  candidate: Candidate,
   leaves: EntryFilter,
   { policy, history }: PolicyContext,
 ): LeaveRule | null {
+  const { extra, kind } = candidate;
   const isListed = policy.ownership === 'listed';
   if (extra.cause === 'duplicate' && (isListed || policy.duplicates === 'report')) return 'duplicate';
   // Entries that the file names, as desired, as a former name or as absent, are owned.
@@ -147,7 +145,7 @@ function leaveRule(
     extra.cause !== 'unnamed' || (!isListed && history.owned.has(entryKey(kind, extra.entry.id)));
   const rule = leaves(extra.entry, isOwned);
   if (rule !== null) return rule;
-  return extra.cause === 'duplicate' && usedBy.length + missingHolders.length > 0 ? 'duplicate' : null;
+  return extra.cause === 'duplicate' && isUsed(candidate, policy) ? 'duplicate' : null;
 }
 
 type EntryFilter = (
@@ -166,35 +164,8 @@ export function leaveRulesOf({ ownership, protect, delete: deletes }: Policy): E
   };
 }
 
-/** The rules that hold a delete, except the limits. */
-function deleteHolds(candidate: Candidate, context: DeleteContext): HoldRule[] {
-  return HOLD_RULES.filter((rule) => DELETE_RULES[rule].holds?.(candidate, context) === true);
-}
-
-/** The limits, over the deletes that no other rule holds. An exceeded limit holds all of them, never a part. */
-function limitHolds(numbers: DeleteNumbers, policy: Policy): HoldRule[] {
-  return HOLD_RULES.filter((rule) => DELETE_RULES[rule].isExceeded?.(numbers, policy) === true);
-}
-
-function createHolds(
-  diff: KindDiff,
-  name: string,
-  { history, frozen, rollout, uncommitted }: PolicyContext,
-): CreateRule[] {
-  const rules: CreateRule[] = rollout === null ? [] : ['rollout'];
-  if (uncommitted?.length !== 0) rules.push('source');
-  const isFlapping = history.flappingCreates.has(kindNameKey(diff.kind, name));
-  if (isFlapping || possibleResults(diff, name, history).length > 0) rules.push('flapping');
-  if (frozen !== null) rules.push('freeze');
-  return rules;
-}
-
 /** The new entries that the doubtful create of a missing name may have made, since the file does not ask for them. */
-export function possibleResults(
-  { kind, extras }: KindDiff,
-  name: string,
-  { doubtfulCreates }: History,
-): Entry[] {
+function possibleResults({ kind, extras }: KindDiff, name: string, { doubtfulCreates }: History): Entry[] {
   const doubt = doubtfulCreates.get(kindNameKey(kind, name));
   if (doubt === undefined) return [];
   return extras.flatMap(({ entry, cause }) =>

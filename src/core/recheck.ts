@@ -1,6 +1,7 @@
 // Judges a planned delete again, by lists that were read right before it.
 import { type DesiredCatalog, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
-import { DELETE_RULES, type DeleteNow, type Findings } from './delete-rules.ts';
+import { RULES } from './hold-rules.ts';
+import type { DeleteNow, Findings } from './rule-facts.ts';
 import { diffKind, nameKeys } from './diff.ts';
 import { type History, kindNameKey } from './history.ts';
 import type { Baseline } from './list-plausibility.ts';
@@ -44,7 +45,7 @@ function newlyUnknown(observed: ObservedCatalog, planned: readonly Resource[]): 
 }
 
 /** What the run has done besides reading the lists. */
-export type RunFacts = Pick<DeleteNow, 'policy' | 'hadMissingHolders' | 'hasExpired' | 'pendingCreates'> & {
+export type RunFacts = Pick<DeleteNow, 'policy' | 'wasUsedBefore' | 'hasExpired' | 'pendingCreates'> & {
   /** The requested name, when the service returned this entry as the answer to a create of this run. */
   readonly answeredFor: string | undefined;
 };
@@ -80,7 +81,7 @@ export function recheckDelete(operation: Operation, findings: Findings, run: Run
     extra: findings.extras.get(key),
     findings,
   };
-  for (const [rule, { recheck }] of Object.entries(DELETE_RULES)) {
+  for (const [rule, { recheck }] of Object.entries(RULES)) {
     const reason = typeof recheck === 'function' ? recheck(now) : null;
     // The keys of the table are the rules.
     if (reason !== null) return held(rule as HoldRule, reason);

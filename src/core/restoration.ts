@@ -1,4 +1,5 @@
 // What a run deleted, who had it, and what must be considered before it is created again.
+import { linesFor } from './allowed-deletes.ts';
 import { type DesiredCatalog, type Entry, type Kind, KINDS, LIST_KEYS, type Resource } from './catalog.ts';
 import type { EarlierHolders, RunDetail } from './ports/journal-reader.ts';
 import type { OperationRecord } from './journal.ts';
@@ -95,10 +96,7 @@ function filePlace(kind: Kind, name: string, desired: DesiredCatalog): FilePlace
   if (entries.some((entry) => nameKey(entry.name) === key)) return 'desired';
   if (entries.some(({ formerly }) => formerly.some((former) => nameKey(former) === key))) return 'formerly';
   if (desired.absent?.[kind]?.some((absent) => nameKey(absent) === key) === true) return 'absent';
-  const isAllowed = desired.allowedDeletes.some(
-    (allowed) => allowed.kind === kind && nameKey(allowed.name) === key,
-  );
-  return isAllowed ? 'allowed' : 'none';
+  return linesFor(desired.allowedDeletes, { kind, name }).length > 0 ? 'allowed' : 'none';
 }
 
 /**

@@ -1,6 +1,5 @@
 // Who has what: the people of each entry, of the entries of a name, and references to entries that no list shows.
 import { type Entry, type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
-import { DAY_MS } from './durations-and-sizes.ts';
 import { compareCodePoints, nameKey, nearKey } from './names.ts';
 
 /** The key of an entry across kinds, since ids are only known to be unique within one. */
@@ -31,11 +30,6 @@ export interface Holding {
   readonly resourceId: string;
   readonly kind: Kind;
   readonly remoteId: string;
-}
-
-/** An assignment that counts although the lists do not show it, and since when it has been missing. */
-export interface MissingHolding extends Holding {
-  readonly sinceMs: number;
 }
 
 /** The field of a person that contains the ids of their entries of a kind. */
@@ -88,33 +82,16 @@ export function unlistedEntries(observed: ObservedCatalog): readonly EntryKey[] 
   return [...new Set(unlistedHoldings(observed).map(({ kind, remoteId }) => entryKey(kind, remoteId)))];
 }
 
-/**
- * The assignments of people, or of fields, that the last good lists showed and that are missing now. Each counts for
- * 24 hours from when it was first missing. Remembered ones count until they are listed again or have expired.
- */
-export function missingHoldings(
-  lastGood: Pick<ObservedCatalog, 'resources'>,
-  observed: ObservedCatalog,
-  remembered: readonly MissingHolding[],
-  nowMs: number,
-): MissingHolding[] {
-  const now = new Map(observed.resources.map((resource) => [resource.id, resource]));
-  const isUnknown = (kind: Kind, resourceId: string): boolean =>
-    now.get(resourceId)?.[HELD_FIELDS[kind]] === undefined;
-  const result = new Map<string, MissingHolding>();
-  for (const resource of lastGood.resources) {
-    if (!KINDS.some((kind) => isUnknown(kind, resource.id))) continue;
-    for (const holding of holdingsOf(resource))
-      if (isUnknown(holding.kind, resource.id))
-        result.set(holdingKey(holding), { ...holding, sinceMs: nowMs });
-  }
-  for (const holding of remembered)
-    if (isUnknown(holding.kind, holding.resourceId)) result.set(holdingKey(holding), holding);
-  return [...result.values()].filter((holding) => nowMs - holding.sinceMs < DAY_MS);
-}
-
-function holdingKey({ resourceId, kind, remoteId }: Holding): string {
-  return `${resourceId}\n${entryKey(kind, remoteId)}`;
+/** The entries that earlier lists showed with people who, or whose fields, these people lack. */
+export function missingUse(earlier: readonly Resource[], people: readonly Resource[]): Set<EntryKey> {
+  const now = new Map(people.map((resource) => [resource.id, resource]));
+  return new Set(
+    earlier.flatMap((before) =>
+      KINDS.filter((kind) => now.get(before.id)?.[HELD_FIELDS[kind]] === undefined).flatMap((kind) =>
+        heldIds(kind, before).map((id) => entryKey(kind, id)),
+      ),
+    ),
+  );
 }
 
 /** The sorted ids of the people of each entry. Entries that nobody has are absent. */

@@ -1,6 +1,6 @@
 // Formats the values that all reports share: counts, durations, times, the order of names and the meanings of the rules.
 import { type Action, KINDS, type Kind } from '../core/catalog.ts';
-import type { HoldRule, LeaveRule } from '../core/plan.ts';
+import type { LeaveRule } from '../core/plan.ts';
 import type { Links } from '../core/settings.ts';
 import { type Fact, type Line, type Part, type Tone, toned } from './document.ts';
 import { compareCodePoints } from '../core/names.ts';
@@ -88,26 +88,6 @@ export function driftLine(drift: Readonly<Record<Action, number>>): Line {
   const deleted: Line[] = drift.delete > 0 ? [[toned('bad', `-${drift.delete}`)]] : [];
   return joined([...created, ...deleted], ' ');
 }
-
-/** What each rule that holds a change means. */
-export const HOLD_RULE_TEXTS: Readonly<Record<HoldRule, string>> = {
-  rollout: 'other accounts run the commit first',
-  in_use: 'people have it',
-  max_deletes: 'too many deletes in one plan',
-  max_deletes_per_day: 'too many deletes within 24 hours',
-  max_delete_percent: 'too many deletes for the size of the list',
-  empty_catalog: 'the file requests an empty catalog',
-  rename: 'the rename is not complete',
-  suspected_rename: 'looks like an undeclared rename',
-  failed_creates: 'a create of the same kind failed',
-  source: 'the configuration is older than the one last applied, or is not committed',
-  flapping: 'what rolecall did does not last, or its outcome is unknown',
-  too_new: 'has not been unused for long enough',
-  holders_missing: 'people who had it, or their assignments, are missing from the lists',
-  freeze: 'a freeze window is open',
-  no_history: 'the store has no earlier lists of the account',
-  no_people: 'the service lists no people',
-};
 
 /** Why each rule leaves an entry alone. */
 export const LEAVE_RULE_TEXTS: Readonly<Record<LeaveRule, string>> = {

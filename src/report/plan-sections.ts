@@ -3,6 +3,7 @@
 import { peopleHave, peopleLose } from '../core/amounts.ts';
 import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { releaseLines, sharedExplanation, withoutAllowLine } from '../core/held-texts.ts';
+import { RULES } from '../core/hold-rules.ts';
 import { groupBy, nameKey } from '../core/names.ts';
 import { type HeldChange, HOLD_RULES, type LeftAlone, type Operation, type Plan } from '../core/plan.ts';
 import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
@@ -88,19 +89,44 @@ function operationSection(
   return tableSection(title, { columns, rows }, more);
 }
 
-/** Opens each section of held changes. */
+/** Opens the section of changes that were held during a run. */
 export const HELD_INTRO = 'A rule holds each of these changes. Each run checks the rules again.';
+
+/** The two groups of rules; a change that rules of both groups hold is with people. */
+export const HELD_GROUPS = [
+  {
+    group: 'people',
+    title: 'Held for people',
+    intro: 'These would take something from people. Each run checks the rules again.',
+  },
+  {
+    group: 'doubt',
+    title: 'Held in doubt',
+    intro: 'These may be a mistake, or wait for the right moment. Each run checks the rules again.',
+  },
+] as const;
+
+/** The changes that the rules of a group hold. */
+export function heldIn(group: 'people' | 'doubt', held: readonly HeldChange[]): HeldChange[] {
+  const peopleRules = HOLD_RULES.filter((rule) => RULES[rule].group === 'people');
+  return held.filter(
+    ({ rules }) => rules.some((rule) => peopleRules.includes(rule)) === (group === 'people'),
+  );
+}
 
 /** The held changes by their rules, and the lines for the file of the account that allow held deletes. */
 export function heldSections(
   plan: Pick<Plan, 'account' | 'held' | 'warnings'>,
   file = `${plan.account}.yaml`,
 ): Section[] {
-  const { held } = plan;
-  if (held.length === 0) return [];
-  const groups = heldGroups(held, holdersIn(plan));
-  const more = { tone: 'warn', intro: [HELD_INTRO], textRows: HELD_ROWS } as const;
-  return [{ title: 'Held', count: held.length, groups, ...more }, ...allowanceSection(file, held)];
+  const holders = holdersIn(plan);
+  const sections = HELD_GROUPS.flatMap(({ group, title, intro }): Section[] => {
+    const held = heldIn(group, plan.held);
+    if (held.length === 0) return [];
+    const groups = heldGroups(held, holders);
+    return [{ title, count: held.length, groups, tone: 'warn', intro: [intro], textRows: HELD_ROWS }];
+  });
+  return [...sections, ...allowanceSection(file, plan.held)];
 }
 
 /** One group for each set of rules and each explanation, in the order of the rules. */
@@ -138,10 +164,10 @@ function heldGroup(changes: HeldGroup, holders: HoldersOf): Group {
 
 /** The id is shown only where the name alone does not identify the entry. */
 function heldRow(change: HeldChange, hasOwnName: boolean, holders: HoldersOf): Line[] {
-  const { action, desiredName, remoteId, rules, usedBy } = change;
+  const { action, desiredName, remoteId, usedBy } = change;
   return [
     ...changeCells(change, false),
-    desiredName === undefined ? [] : [rules.includes('rename') ? '→ ' : 'near ', code(desiredName)],
+    desiredName === undefined ? [] : ['→ ', code(desiredName)],
     hasOwnName || remoteId === null ? [] : [toned('quiet', code(remoteId))],
     action === 'create' ? [] : [peopleHave(holders(change)?.length ?? null)],
     usedBy.length === 0 ? [] : [codeList(usedBy)],
@@ -164,7 +190,7 @@ function allowanceSection(file: string, held: readonly HeldChange[]): Section[] 
         code(file),
         ' (below ',
         code('allowedDeletes'),
-        ' if it has that key); a suspected rename only if it is none.',
+        ' if it has that key), or into a catalog; a suspected rename only if it is none.',
       ],
       groups: [],
       verbatim: ['allowedDeletes:', ...distinct.map((line) => `  - ${line}`)],

@@ -107,7 +107,7 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
         warnings.length === 0 &&
         planned.areListsGood &&
         !anythingMissing(baselineOf(observation.observed, deletes), observed),
-      missing: observation.missing,
+      missingUse: observation.missingUse,
     });
   }
   const lists = { observed: observed ?? observation.observed, remoteAccountId: context.remoteAccountId };

@@ -12,8 +12,7 @@ import { lostAssignments, type UnknownHolders, unknownHolders } from '../core/un
 import {
   type EntryKey,
   entryKey,
-  type MissingHolding,
-  missingHoldings,
+  missingUse,
   namesByKey,
   unlistedEntries,
   unlistedHoldings,
@@ -29,7 +28,8 @@ export interface Observation {
   readonly formerName: string | null;
   /** Whether a listed object carried an account id, so that the account is confirmed before the first write. */
   readonly identified: boolean;
-  readonly missing: readonly MissingHolding[];
+  /** Entries that the last good lists showed with people who, or whose fields, are missing now. */
+  readonly missingUse: ReadonlySet<EntryKey>;
   /** Why the lists are implausible after two readings, or null. Nothing is written until an operator accepts them. */
   readonly implausible: Warning | null;
   /** The kinds of which nobody can tell who has what. */
@@ -50,7 +50,10 @@ interface Observing {
 }
 
 /** What the store contains of the account, once its remote account is claimed. */
-export type PlanningState = Pick<AccountState, 'remoteAccountId' | 'lastAppliedCommit' | 'approval'>;
+export type PlanningState = Pick<
+  AccountState,
+  'remoteAccountId' | 'lastAppliedCommit' | 'releasedRuns' | 'approval'
+>;
 
 type ObservingJournal = Omit<PlanningJournal, 'accountHistory' | 'accountState' | 'rolloutHistory'> & {
   accountState(account: string): Promise<PlanningState>;
@@ -108,7 +111,7 @@ export async function observe(
     remoteAccountId,
     formerName,
     identified: listedAccountId(observed) !== null,
-    missing: baseline === null ? [] : missingHoldings(baseline, observed, lastGood?.missing ?? [], takenAtMs),
+    missingUse: missingUse(baseline?.resources ?? [], observed.resources),
     implausible,
     unknownHolders: unknownHolders(observed.resources, baseline?.resources),
     isGood: implausible === null && !lostAssignments(observed.resources, baseline?.resources ?? [], managed),
@@ -156,7 +159,13 @@ export function readOnlyJournal(journal: AccountJournal | null): ObservingJourna
   const nothing = (): Promise<null> => Promise.resolve(null);
   if (journal === null) {
     return {
-      accountState: () => Promise.resolve({ remoteAccountId: null, lastAppliedCommit: null, approval: null }),
+      accountState: () =>
+        Promise.resolve({
+          remoteAccountId: null,
+          lastAppliedCommit: null,
+          releasedRuns: new Map(),
+          approval: null,
+        }),
       foreignOwner: nothing,
       lastGood: nothing,
       adoptRenamedAccount: nothing,

@@ -46,8 +46,9 @@ export async function planAccount(
   const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
   const history = judgeHistory(records, observation.observed, {
     nowMs,
-    missingHoldings: observation.missing,
+    missingUse: observation.missingUse,
     hasSnapshot: observation.lastGood !== null,
+    releasedRuns: observation.state.releasedRuns,
   });
   request.progress?.({ type: 'plan' });
   const source = await sourceAge(request, deps, observation.state);
@@ -81,6 +82,7 @@ export async function planAccount(
     ],
     configDigest: settings.configDigest,
     configCommit: commit?.sha ?? null,
+    appliedCommit: observation.state.lastAppliedCommit?.sha ?? null,
     sha256: deps.sha256,
   };
   const plan = approvable(makePlan(input), request, deps.sha256);

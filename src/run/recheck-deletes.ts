@@ -1,10 +1,9 @@
 // Gathers what a recheck of planned deletes needs: the lists that were just read, and what the run has done so far.
 import type { ObservedCatalog } from '../core/catalog.ts';
-import { isOpen } from '../core/allowed-deletes.ts';
-import type { Findings } from '../core/delete-rules.ts';
+import { isOpen, linesFor } from '../core/allowed-deletes.ts';
+import type { Findings } from '../core/rule-facts.ts';
 import { kindNameKey } from '../core/history.ts';
 import { baselineOf } from '../core/list-plausibility.ts';
-import { nameKey } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { findingsOf, recheckDelete, type RecheckResult } from '../core/recheck.ts';
 import {
@@ -46,24 +45,26 @@ export function recheckNow(
   return recheckDelete(operation, findings, {
     policy: context.request.settings.policy,
     answeredFor: findings.answeredFor.get(entryKey(kind, remoteId)),
-    hadMissingHolders: context.history.missingHoldings.some(
-      (holding) => holding.kind === kind && holding.remoteId === remoteId,
-    ),
+    wasUsedBefore: wasUsedBefore(context, entryKey(kind, remoteId)),
     hasExpired: hasExpired(context, operation),
     pendingCreates: findings.pendingCreates,
   });
 }
 
-/** Whether an allowance that was valid when the plan was made has expired since. */
+/** Whether the entry counted as used when the plan was made, by an earlier list or by people who are missing. */
+function wasUsedBefore({ history, request, plannedAtMs }: ApplyContext, key: EntryKey): boolean {
+  const lastMs = history.missingUse.has(key) ? plannedAtMs : (history.lastUsedMs.get(key) ?? -Infinity);
+  return lastMs + request.settings.policy.unusedForMs > plannedAtMs;
+}
+
+/** Whether a line that was valid when the plan was made has expired since. */
 function hasExpired(
   { request, deps, plannedAtMs }: ApplyContext,
   { kind, name }: NumberedOperation,
 ): boolean {
   const days = [plannedAtMs, deps.clock.nowMs()].map((ms) => new Date(ms).toISOString().slice(0, 10));
   const [then = '', now = ''] = days;
-  const allowances = request.settings.desired.allowedDeletes.filter(
-    (allowance) => allowance.kind === kind && nameKey(allowance.name) === nameKey(name),
-  );
+  const allowances = linesFor(request.settings.desired.allowedDeletes, { kind, name });
   return (
     allowances.some((allowance) => isOpen(allowance, then)) &&
     !allowances.some((allowance) => isOpen(allowance, now))

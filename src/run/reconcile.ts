@@ -256,16 +256,16 @@ async function recordPlan(
     takenAtMs: observation.takenAtMs,
     observed: observation.observed,
     good,
-    missing: observation.missing,
+    missingUse: observation.missingUse,
   });
   await deps.journal.recordPlan(runId, plan);
 }
 
-/** Adopts the entries that the file names, uses up the approvals of the plan's deletes, and records the commit as the last applied one. */
+/** Adopts the entries that the file names, uses up the lines of `allowedDeletes` that release the plan's deletes, and records the commit as the last applied one. */
 async function recordApplied(
   { runId, request: { commit, settings }, deps, lease }: LockedRun,
   { observed, remoteAccountId }: Observation,
-  { plan, sourceAccepted, named }: Planned,
+  { plan, history, sourceAccepted, named }: Planned,
 ): Promise<SentCommit> {
   // Without a commit, an accepted run clears the recorded one: the next runs must not be held for ever.
   const applied = commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt };
@@ -273,7 +273,7 @@ async function recordApplied(
     runId,
     remoteAccountId,
     named: named(observed),
-    released: releasedBy(settings.desired, plan),
+    released: releasedBy(settings.desired, plan, history.released),
     commit: sourceAccepted ? applied : 'unchanged',
   });
 }

@@ -5,6 +5,7 @@ import { type Kind, KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { kindNameKey, NAME_REFUSALS, type RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
+import type { Released } from '../core/allowed-deletes.ts';
 import type { AppliedRun, Journal } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { Database, OperationsTable, Tables } from './tables.ts';
@@ -102,10 +103,15 @@ export function accountHistoryJournal(
     },
 
     async rememberApplied({ account }, { runId, remoteAccountId, named, released, commit }) {
+      const released_runs =
+        released.run === null
+          ? sql<string | null>`released_runs`
+          : sql<string>`coalesce(released_runs || ${'\n'}, '') || ${`${released.run} ${runId}`}`;
       const columns =
         commit === 'unchanged'
-          ? { last_applied_commit: sql<string | null>`last_applied_commit` }
+          ? { released_runs }
           : {
+              released_runs,
               last_applied_commit: commit?.sha ?? null,
               last_applied_committed_at: commit?.committedAt ?? null,
             };
@@ -122,11 +128,11 @@ export function accountHistoryJournal(
       };
       // Only this run changes them while it has the lock of the account.
       const adopted = await unadopted(db, account, { remoteAccountId, named });
-      if (adopted.length === 0 && released.length === 0) return await write(db);
+      if (adopted.length === 0 && released.entries.length === 0) return await write(db);
       return await immediately(db, account, async (connection) => {
         if ((await write(connection)) === 'lock_lost') return 'lock_lost';
         await adopt(connection, account, { runId, remoteAccountId }, adopted);
-        await markReleased(connection, account, { remoteAccountId, released });
+        await markReleased(connection, account, { remoteAccountId, entries: released.entries });
         return 'committed';
       });
     },
@@ -182,9 +188,9 @@ async function adopt(
 async function markReleased(
   connection: Database,
   account: string,
-  { remoteAccountId, released }: Pick<AppliedRun, 'remoteAccountId' | 'released'>,
+  { remoteAccountId, entries }: Pick<AppliedRun, 'remoteAccountId'> & Pick<Released, 'entries'>,
 ): Promise<void> {
-  for (const { kind, remoteId, allowance } of released) {
+  for (const { kind, remoteId, allowance } of entries) {
     await connection
       .updateTable('entries')
       .set({ released_as: allowance })

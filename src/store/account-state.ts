@@ -18,10 +18,23 @@ export function toState(row: AccountRow | undefined): AccountState {
       typeof row?.last_applied_commit === 'string'
         ? { sha: row.last_applied_commit, committedAt: row.last_applied_committed_at ?? toIso(0) }
         : null,
+    releasedRuns: toReleasedRuns(row?.released_runs ?? ''),
     pending: row === undefined ? null : toPending(row),
     approval: row === undefined ? null : toApproval(row),
     consecutiveFailures: row?.consecutive_failures ?? 0,
   };
+}
+
+function toReleasedRuns(lines: string): Map<string, string> {
+  return new Map(
+    lines
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => {
+        const at = line.lastIndexOf(' ');
+        return [line.slice(0, at), line.slice(at + 1)];
+      }),
+  );
 }
 
 function toPause(

@@ -164,7 +164,7 @@ async function forgetHistory(connection: Database, account: string): Promise<voi
       throttled_until: null,
       last_applied_commit: null,
       last_applied_committed_at: null,
-      missing_holdings: null,
+      released_runs: null,
     })
     .where('name', '=', account)
     .execute();

@@ -4,7 +4,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import type { Journal, LastGood, RecordedObservation } from '../core/ports/journal.ts';
-import { type EntryKey, entryKey, type MissingHolding } from '../core/usage.ts';
+import { type EntryKey, entryKey } from '../core/usage.ts';
 import {
   compressJson,
   type DigestedLists,
@@ -20,7 +20,7 @@ import { requireOwnRun } from './fence.ts';
 import { immediately } from './transactions.ts';
 
 type GoodSnapshot = Selectable<Tables['snapshots']> &
-  Pick<Selectable<Tables['accounts']>, 'remote_account_id' | 'missing_holdings'>;
+  Pick<Selectable<Tables['accounts']>, 'remote_account_id'>;
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
   // Lists are first compared and later written, but their JSON and digests are made only once.
@@ -36,7 +36,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       // Here and below: SQLite answers at once, and the daemon keeps answering between the steps of a large run.
       await setImmediate();
       const { rows: snapshots } = await sql<GoodSnapshot>`
-        select snapshots.*, remote_account_id, missing_holdings
+        select snapshots.*, remote_account_id
         from accounts join snapshots on run_id = last_good_run and phase = last_good_phase
         where name = ${account}`.execute(db);
       const [row] = snapshots;
@@ -47,7 +47,6 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       const { gone, created } = await changesSince(db, account, remoteAccountId, row.taken_at);
       return {
         observed: same ? observed : await readLists(db, snapshots),
-        missing: JSON.parse(row.missing_holdings ?? '[]') as MissingHolding[], // only writeLastGood writes them
         deletedSince: gone,
         createdSince: new Map([...created].filter(([key]) => !gone.has(key))),
       };
@@ -163,10 +162,9 @@ async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMa
 
 async function writeLastGood(
   connection: Database,
-  { runId, account, phase, missing }: RecordedObservation,
+  { runId, account, phase }: RecordedObservation,
 ): Promise<void> {
   await sql`
-    update accounts set last_good_run = ${runId}, last_good_phase = ${phase},
-      missing_holdings = ${missing.length === 0 ? null : JSON.stringify(missing)}
+    update accounts set last_good_run = ${runId}, last_good_phase = ${phase}
     where name = ${account}`.execute(connection);
 }

@@ -16,13 +16,13 @@ export interface EntryRow {
   readonly usedAt: string | null;
 }
 
-/** The entries of all lists, with the time of the lists where somebody has them. */
-export function entryRows({ observed, takenAtMs }: RecordedObservation): EntryRow[] {
+/** The entries of all lists, with the time of the lists where somebody has them, or may have them. */
+export function entryRows({ observed, takenAtMs, missingUse }: RecordedObservation): EntryRow[] {
   const used = idsInUse(observed.resources);
   const takenAt = toIso(takenAtMs);
   return KINDS.flatMap((kind) =>
     observed[kind].map(({ id, name }): EntryRow => {
-      const usedAt = used[kind].has(id) ? takenAt : null;
+      const usedAt = used[kind].has(id) || missingUse.has(entryKey(kind, id)) ? takenAt : null;
       return { kind, id, name, usedAt };
     }),
   );

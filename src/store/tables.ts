@@ -65,8 +65,8 @@ export const TABLES = {
       remaining_deletes: optionalInteger(),
       last_good_run: optionalText(),
       last_good_phase: optionalText(),
-      // What people lacked in the last good lists and had in earlier ones, as JSON; null when nothing was missing.
-      missing_holdings: optionalText(),
+      // The lines of `allowedDeletes` that released a run: of each its last day, its number and the run.
+      released_runs: optionalText(),
       throttled_until: optionalText(),
       last_applied_commit: optionalText(),
       last_applied_committed_at: optionalText(),
@@ -193,7 +193,7 @@ export const TABLES = {
       adopted_by_run: optionalText(),
       last_seen_run: optionalText(),
       deleted_by_run: optionalText(),
-      // When a list last showed somebody with it.
+      // When a list last showed somebody with it, or lacked a person, or the field of one, who had it in the list before.
       last_used_at: optionalText(),
       // The line of `allowedDeletes` that released its delete, and releases no other entry: the last day and the name.
       released_as: optionalText(),

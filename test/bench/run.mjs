@@ -45,8 +45,7 @@ function configure(side, name, url, lists) {
   const root = join(folder, side, name);
   rmSync(root, { recursive: true, force: true });
   mkdirSync(join(root, 'accounts'), { recursive: true });
-  const policy =
-    '{ maxDeletes: 100000, maxDeletesPerDay: 100000, maxDeletePercent: 100, allowNoPeople: true }';
+  const policy = '{ maxDeletes: 100000, maxDeletePercent: 100, allowNoPeople: true }';
   writeFileSync(
     join(root, 'rolecall.yaml'),
     `accounts: accounts/*.yaml\nstore: data/rolecall.db\napi: { concurrency: 8, requestsPerSecond: 10000 }\ndefaults: { policy: ${policy} }\n`,

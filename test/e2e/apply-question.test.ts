@@ -17,7 +17,7 @@ async function drifted(options: Parameters<typeof scene>[0] = {}): Promise<Scene
   const s = await scene({
     skills: ['Old'],
     resources: PEOPLE,
-    file: 'skills: [New]\npolicy: { delete: always, allowEmpty: true }',
+    file: 'skills: [New]\npolicy: { delete: always, maxDeletePercent: 100 }',
     ...options,
   });
   await s.run(['plan']);

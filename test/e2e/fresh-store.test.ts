@@ -22,7 +22,7 @@ test('a first apply deletes nothing when the list of people is empty by mistake'
   const s = await scene({ ...TWO_HAVE_IT, isFresh: true, faults: [NO_PEOPLE] });
   const { result, run, plan } = await s.apply();
   expect([result.status, run.status, s.writes()]).toEqual([3, 'held', []]);
-  expect(holds(plan)).toEqual({ Kubernetes: ['no_history', 'no_people'] });
+  expect(holds(plan)).toEqual({ Kubernetes: ['no_evidence'] });
   expect(codes(plan)).toContain('no_history');
 });
 
@@ -30,7 +30,7 @@ test('a first apply holds deletes and creates what is missing; the next one dele
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
   const first = await s.apply();
   expect([first.result.status, s.writes()]).toEqual([3, ['POST Zig']]);
-  expect(holds(first.plan)).toEqual({ Perl: ['no_history'] });
+  expect(holds(first.plan)).toEqual({ Perl: ['no_evidence'] });
   const second = await s.apply();
   expect([second.result.status, s.writes()]).toEqual([0, ['POST Zig', 'DELETE Perl']]);
   expect(codes(second.plan)).not.toContain('no_history');
@@ -38,7 +38,7 @@ test('a first apply holds deletes and creates what is missing; the next one dele
 
 test('a dry run on the same store or --accept no_evidence allows a first apply to delete', async () => {
   const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
-  expect(holds((await s.plan()).plan)).toEqual({ Perl: ['no_history'] });
+  expect(holds((await s.plan()).plan)).toEqual({ Perl: ['no_evidence'] });
   expect(changesOf((await s.plan()).plan)).toEqual(['delete Perl']);
   const other = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
   const accepted = await other.apply('--accept', 'no_evidence');

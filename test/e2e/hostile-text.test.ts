@@ -25,8 +25,7 @@ const ROLES = SKILLS.filter((_, index) => index % 4 === 1);
 const IDS = SKILLS.filter((name) => name !== '.' && name.length < 100);
 
 /** Loose limits, so that one run can create or delete every name. */
-const POLICY =
-  'policy: { delete: always, allowEmpty: true, maxDeletes: 1000, maxDeletesPerDay: 1000, maxDeletePercent: 100 }';
+const POLICY = 'policy: { delete: always, maxDeletes: 1000, maxDeletePercent: 100 }';
 
 function hostileScene(file = '', service = ''): Promise<Scene> {
   return scene({

@@ -23,7 +23,7 @@ async function afterDeletes(): Promise<Scene> {
     ],
     file: `mode: apply\n${ALWAYS}\nskills: [Kept]\nroles: []`,
   });
-  s.serve({}, 'defaults: { policy: { allowEmpty: true } }');
+  s.serve({}, 'defaults: { policy: { maxDeletePercent: 100 } }');
   await s.run(['plan']);
   expect((await s.run(['apply', '--yes'])).status).toBe(0);
   return s;

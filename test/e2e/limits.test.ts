@@ -1,6 +1,6 @@
 // The guards that check a complete plan: how many deletes, of which entries, and after which creates.
 import { expect, test } from 'vitest';
-import { holds, hoursAgo, scene } from '../support/scene.ts';
+import { codes, day, holds, hoursAgo, scene } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'Old'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
@@ -16,22 +16,42 @@ test('with more deletes than maxDeletes every delete of both kinds is held, and 
   const { result, run, plan } = await s.apply();
   expect(result.status).toBe(3);
   expect(run).toMatchObject({ status: 'held', created: 2, deleted: 0, held: 3 });
-  expect(holds(plan)).toEqual(every(['A', 'B', 'C'], 'max_deletes'));
+  expect(holds(plan)).toEqual(every(['A', 'B', 'C'], 'too_many'));
   expect(s.names()).toEqual({ skills: ['A', 'B', 'New'], roles: ['C', 'Fresh'] });
   s.configure('skills: [New]\nroles: [Fresh]\npolicy: { maxDeletes: 3 }');
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 3 });
 });
 
-test('maxDeletesPerDay counts the deletes in the journal within 24 hours', async () => {
-  const policy = 'policy: { maxDeletesPerDay: 2 }';
+test('maxDeletes counts the deletes in the journal within 24 hours', async () => {
+  const policy = 'policy: { maxDeletes: 2 }';
   const s = await scene({ skills: ['A', 'B', 'Kept'], file: `skills: [Kept]\n${policy}` });
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 2 });
   s.sandbox.addSkill('acme', 'C');
   const { run, plan } = await s.apply();
   expect(run.status).toBe('held');
-  expect(holds(plan)).toEqual({ C: ['max_deletes_per_day'] });
+  expect(holds(plan)).toEqual({ C: ['too_many'] });
   s.execute('update operations set finished_at = ?', hoursAgo(25));
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
+});
+
+test('a line with atMost releases the limits for one run, from a catalog too, and is used up', async () => {
+  const s = await scene({
+    skills: ['A', 'B', 'C', 'Kept'],
+    file: 'extends: [../catalogs/shared.yaml]\nskills: [Kept]\npolicy: { maxDeletes: 1 }',
+  });
+  s.write('config/catalogs/shared.yaml', `allowedDeletes: [{ atMost: 2, expires: ${day(0)} }]`);
+  expect(holds((await s.apply()).plan)).toEqual(every(['A', 'B', 'C'], 'too_many'));
+  s.write('config/catalogs/shared.yaml', `allowedDeletes: [{ atMost: 3, expires: ${day(0)} }]`);
+  const released = await s.apply();
+  expect(released.run).toMatchObject({ status: 'converged', deleted: 3 });
+  expect(codes(released.plan)).toContain('limit_released');
+  s.sandbox.addSkill('acme', 'D');
+  s.sandbox.addSkill('acme', 'E');
+  const after = await s.apply();
+  expect([holds(after.plan), codes(after.plan)]).toEqual([
+    every(['D', 'E'], 'too_many'),
+    ['allowed_delete_used'],
+  ]);
 });
 
 test('with more deletes of a kind than maxDeletePercent those are held, and deletes of the other kind run', async () => {
@@ -42,7 +62,7 @@ test('with more deletes of a kind than maxDeletePercent those are held, and dele
   });
   const { run, plan } = await s.apply();
   expect(run).toMatchObject({ status: 'held', deleted: 1 });
-  expect(holds(plan)).toEqual(every(names(4), 'max_delete_percent'));
+  expect(holds(plan)).toEqual(every(names(4), 'too_many'));
   expect(s.names().roles).toEqual(['Dev']);
 });
 

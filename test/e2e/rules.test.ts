@@ -1,6 +1,6 @@
 // The rules that check one entry: what can happen to an entry that the file does not list.
 import { expect, test } from 'vitest';
-import { codes, day, changesOf, holds, hoursAgo, leaves, MISSING_SINCE, scene } from '../support/scene.ts';
+import { codes, day, changesOf, holds, hoursAgo, leaves, scene } from '../support/scene.ts';
 
 test('ownership: managed deletes only what rolecall created or adopted', async () => {
   const s = await scene({
@@ -44,7 +44,7 @@ test('a delete of an entry that people have is held, and is applied a day after 
   const perl = s.idOf('Perl');
   s.sandbox.unassign('acme', 'r1', perl);
   s.sandbox.unassign('acme', 'r2', perl);
-  expect(holds((await s.apply()).plan)).toEqual({ Perl: ['too_new'] });
+  expect(holds((await s.apply()).plan)).toEqual({ Perl: ['in_use'] });
   s.execute('update entries set last_used_at = ? where name = ?', hoursAgo(24), 'Perl');
   const gone = await s.apply();
   expect(gone.result.status).toBe(0);
@@ -94,18 +94,19 @@ test('the entries of a person who disappeared from the list count as used for 24
       { id: 'r1', skills: ['Perl'] },
       { id: 'r2', skills: ['Kept'] },
     ],
-    file: 'skills: [Kept]\npolicy: { unusedFor: 0s }',
+    file: 'skills: [Kept]',
   });
   await s.apply();
+  // The account last ran long ago.
+  s.execute('update entries set last_used_at = ?', hoursAgo(100));
   s.sandbox.removeResource('acme', 'r1');
   const { run } = await s.apply();
   expect(run.status).toBe('held');
-  expect(run.plan?.held).toMatchObject([{ name: 'Perl', rules: ['holders_missing'] }]);
-  expect(run.plan?.held[0]?.reason).toContain('r1');
+  expect(run.plan?.held).toMatchObject([{ name: 'Perl', rules: ['in_use'] }]);
+  expect(run.plan?.held[0]?.reason).toContain('a person who had it');
 
-  s.execute(MISSING_SINCE, Date.parse(hoursAgo(23)));
   expect((await s.apply()).run.status).toBe('held');
-  s.execute(MISSING_SINCE, Date.parse(hoursAgo(25)));
+  s.execute('update entries set last_used_at = ?', hoursAgo(25));
   expect((await s.apply()).run).toMatchObject({ status: 'converged', deleted: 1 });
 });
 

@@ -250,9 +250,12 @@ test('a forced push is refused and logged, the last commit stays in use, and the
   expect(on.skills()).toEqual(['Go', 'Nim']);
   expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
-  // Only deletes are held: what is created from the older commit is in the log.
+  // Creates are held too.
   for (const { id, name } of sandbox.state('acme').skills) if (name === 'Go') sandbox.removeEntry('acme', id);
-  await until('the creates of the older commit are logged', () => daemon.events('older_source').length > 0);
+  const creates = 'rolecall_drift{account="acme",kind="skill",action="create"}';
+  await until('the missing entry is noticed', async () => (await daemon.metrics()).get(held) === 2);
+  expect((await daemon.metrics()).get(creates) ?? 0).toBe(0);
+  expect(on.skills()).toEqual(['Nim']);
 
   // A commit after that one is not an old source.
   on.inClone('reset', '-q', '--hard', first);

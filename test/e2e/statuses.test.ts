@@ -182,7 +182,7 @@ async function several(): Promise<Scene> {
     ],
     faults: [{ match: { account: 'failing' }, times: 'always', do: { type: 'status', status: 401 } }],
   });
-  s.configure('skills: []\npolicy: { allowEmpty: true }', 'held');
+  s.configure('skills: []\npolicy: { maxDeletePercent: 100 }', 'held');
   s.configure('skills: [Perl, New]', 'changes');
   s.configure('skills: [1.0]', 'invalid');
   s.configure('skills: [Perl]', 'failing');

@@ -77,7 +77,7 @@ async function journaled(store: Fixture, n: number, { outcomes, held }: Run) {
       operation({ action, name: `Name ${index}`, ...(action === 'delete' ? { remoteId } : {}) }),
     ),
     ...made.held.map(({ name, remoteId }) =>
-      operation({ action: 'delete', name, remoteId: remoteId ?? null, status: 'held', rule: 'max_deletes' }),
+      operation({ action: 'delete', name, remoteId: remoteId ?? null, status: 'held', rule: 'too_many' }),
     ),
   ];
   await store.journal.addOperations(id, operations);

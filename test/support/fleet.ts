@@ -57,7 +57,7 @@ export interface Fleet {
 
 /** What was committed must survive a kill of the server; the disk of its machine does not fail. */
 const SURVIVES_KILL = { synchronous_commit: 'on' };
-const POLICY = '{ maxDeletes: 10000, maxDeletesPerDay: 100000, maxDeletePercent: 100 }';
+const POLICY = '{ maxDeletes: 10000, maxDeletePercent: 100 }';
 
 /** A file that has more names loses its oldest one with each change, so that accounts do not grow. */
 const MOST_NAMES = 12;

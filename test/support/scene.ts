@@ -14,12 +14,6 @@ import type { LoggedRequest } from '../../src/sandbox/request-log.ts';
 import { freshPostgres } from './postgres.ts';
 import { makeWorkspace, type Result, type RunOptions, until, type Workspace } from './workspace.ts';
 
-/** What people lack has been missing since the parameter, in epoch milliseconds. */
-export const MISSING_SINCE = `
-  update accounts set missing_holdings = (
-    select json_group_array(json_set(value, '$.sinceMs', ?)) from json_each(missing_holdings))
-  where missing_holdings is not null`;
-
 /** A run as `apply --format json` and `show --format json` print it. */
 export interface RunJson extends RunRecord {
   readonly operations: readonly Omit<OperationRecord, 'runId'>[];
@@ -89,7 +83,7 @@ async function storePlace(kind: string | undefined) {
 
 /** A started scene; everything of it ends with the test. The account `acme` has the remote id 42. */
 export async function scene(options: SceneOptions = {}): Promise<Scene> {
-  // A person without skills: if nobody is listed at all, no_people holds every delete.
+  // A person without skills: if nobody is listed at all, no_evidence holds every delete.
   const { skills = [], roles = [], resources = [{ id: 'someone' }], others = [] } = options;
   const workspace = makeWorkspace(TOKEN);
   const sandbox = await startSandbox({

@@ -1,5 +1,5 @@
 // What a run writes to the journal and reads from it. The adapter is in store/.
-import type { ReleasedEntry } from '../allowed-deletes.ts';
+import type { Released } from '../allowed-deletes.ts';
 import type { Action, Entry, Kind, ObservedCatalog, Warning } from '../catalog.ts';
 import type { AccountHistory } from '../history.ts';
 import type { EntryOwner, ListedEntries } from '../identity.ts';
@@ -8,7 +8,7 @@ import type { OperationStatus, RunMode, RunStatus, Trigger } from '../journal.ts
 import type { AgreedPlan, Approval, ApprovalTaking, Pause, PauseOfAll, PendingPlan } from '../operator.ts';
 import type { Plan } from '../plan.ts';
 import type { ConfigCommit } from '../settings.ts';
-import type { EntryKey, MissingHolding } from '../usage.ts';
+import type { EntryKey } from '../usage.ts';
 import type { Traffic } from './service.ts';
 
 export interface IdentityClaim {
@@ -79,6 +79,8 @@ export interface AccountState {
   readonly pause: Pause | null;
   readonly throttledUntilMs: number | null;
   readonly lastAppliedCommit: { readonly sha: string; readonly committedAt: string } | null;
+  /** The lines of `allowedDeletes` that released a run, with its id. */
+  readonly releasedRuns: ReadonlyMap<string, string>;
   readonly pending: PendingPlan | null;
   readonly approval: Approval | null;
   /** The number of latest runs in a row that failed or were partial. */
@@ -99,7 +101,6 @@ export interface CanaryHistory {
 /** The last good lists, and what rolecall has changed since. */
 export interface LastGood {
   readonly observed: ObservedCatalog;
-  readonly missing: readonly MissingHolding[];
   /** What any run of rolecall has deleted since. */
   readonly deletedSince: ReadonlySet<EntryKey>;
   /** What any run of rolecall has certainly created since, and not deleted, with the requested names. */
@@ -228,8 +229,8 @@ export interface AppliedRun {
   readonly remoteAccountId: string | null;
   /** Entries that the file names; the run adopts them. */
   readonly named: readonly EntryKey[];
-  /** The entries whose delete a line of `allowedDeletes` names; it releases no other entry from now on. */
-  readonly released: readonly Omit<ReleasedEntry, 'deletedByRun'>[];
+  /** The lines of `allowedDeletes` that it uses up: they release nothing else from now on. */
+  readonly released: Released;
   /** The commit that was applied, or null if the configuration has none: the recorded one is cleared. */
   readonly commit: { readonly sha: string; readonly committedAt: string } | null | 'unchanged';
 }
@@ -243,5 +244,6 @@ export interface RecordedObservation {
   readonly observed: ObservedCatalog;
   /** Whether this becomes the account's last good lists; not when a guard blocked the run. */
   readonly good: boolean;
-  readonly missing: readonly MissingHolding[];
+  /** Entries that the last good lists showed with people who, or whose fields, are missing now: they count as used. */
+  readonly missingUse: ReadonlySet<EntryKey>;
 }

@@ -5,7 +5,8 @@ import type { Links } from '../../core/settings.ts';
 import { HOLD_RULES } from '../../core/plan.ts';
 import type { NamedChange } from '../../core/run-outcome.ts';
 import { visible, visibleName } from '../../report/escape-invisible.ts';
-import { count, HOLD_RULE_TEXTS } from '../../report/formatting.ts';
+import { RULES } from '../../core/hold-rules.ts';
+import { count } from '../../report/formatting.ts';
 
 /**
  * Prose, a name or command that must be shown exactly, or a link. All contain only visible characters and no line break.
@@ -114,7 +115,7 @@ function errorLines({ data }: NoticeMessage): string[][] {
 }
 
 function changeLine({ action, kind, name, rules = [] }: NamedChange): TextPart[] {
-  const reasons = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => HOLD_RULE_TEXTS[rule]);
+  const reasons = HOLD_RULES.filter((rule) => rules.includes(rule)).map((rule) => RULES[rule].text);
   return [
     `${action} ${kind} `,
     { code: visibleName(name) },

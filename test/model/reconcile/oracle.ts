@@ -17,6 +17,8 @@ const DAY_MS = 86_400_000;
 const READ_AGAIN_MS = 60_000;
 /** Both ends look at the clock at slightly different moments. */
 const SLACK_MS = 50;
+/** The journal has the time of the lists, and a story that of the end of their run. */
+const MARGIN_MS = 600_000;
 
 /** A run as the oracle sees it while it is running. */
 export interface Watch {
@@ -270,7 +272,7 @@ function* judgeDelete(
   const isDesired = desired.some((each) => exactly(each.name) === exactly(name));
   const sameNames = names.filter((each) => each === exactly(name)).length;
   if (isDesired && (policy.duplicates !== 'remove-unused' || sameNames < 2)) yield 'its name is desired';
-  if (desired.length === 0 && !policy.allowEmpty) yield 'the desired list is empty';
+  if (desired.length === 0 && policy.maxDeletePercent < 100) yield 'the desired list is empty';
   const isFormerName = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));
   const lastPeople = receivedPeople(ofRun).slice(-2);
   const listsNobody = lastPeople.every(({ people: listed }) => listed.length === 0);
@@ -287,35 +289,21 @@ function* judgeDelete(
 
   // People.
   const holders = new Set(holdersOf(kind, id, people.people));
-  const isApproved = wish.approved.some((each) => each.kind === kind && exactly(each.name) === exactly(name));
-  // The people in the plan of an approved delete were approved. If one of them disappears later, that changes nothing.
-  const asPlanned = watch.plan?.operations.find((each) => each.kind === kind && each.remoteId === id);
-  const judged = new Set(isApproved ? asPlanned?.usedBy : []);
-  const listed = new Map(people.people.map((person) => [person.id, person]));
-  const isOmitted = (person: ReceivedPerson | undefined): boolean =>
-    (kind === 'skill' ? person?.skillsIds : person?.roleId) === undefined;
-  for (const holder of watch.good === null ? [] : holdersOf(kind, id, watch.good.people)) {
-    // A person who was listed without it during the run had lost it before they disappeared.
-    const lastListed = receivedPeople(ofRun)
-      .flatMap(({ people: listedPeople }) =>
-        listedPeople.filter((person) => person.id === holder && !isOmitted(person)),
-      )
-      .at(-1);
-    const wasUnassigned = lastListed !== undefined && holdersOf(kind, id, [lastListed]).length === 0;
-    const isMissing = isOmitted(listed.get(holder)) && !wasUnassigned;
-    if (isMissing && !judged.has(holder) && Date.now() - (watch.good?.atMs ?? 0) < DAY_MS)
-      holders.add(`${holder} (missing)`);
-  }
+  const isAllowed = wish.allowed.some((each) => each.kind === kind && exactly(each.name) === exactly(name));
+  // A list of an earlier run showed people with it: also a person, or a field, that the lists lack now.
+  const { good } = watch;
+  const isRecent = good !== null && Date.now() - good.atMs < (policy.unusedForMs ?? 0) - MARGIN_MS;
+  const lately = isRecent ? holdersOf(kind, id, good.people) : [];
+  if (lately.length > 0 && policy.delete === 'unused' && !isAllowed)
+    yield `${lately.join(', ')} had it lately`;
   const former = desired.find((each) => (each.formerly ?? []).some((one) => exactly(one) === exactly(name)));
   const isNear = desired.some((each) => loosely(each.name) === loosely(name));
   if (holders.size > 0) {
     const who = [...holders].join(', ');
-    const isMissing = [...holders].some((each) => each.endsWith('(missing)'));
-    if (isMissing && (policy.delete !== 'always' || former !== undefined || isNear)) yield `${who} had it`;
-    if (policy.delete === 'unused' && !isApproved) yield `${who} have it`;
-    if (former !== undefined && !isApproved) yield `it is being renamed and ${who} have it`;
+    if (policy.delete === 'unused' && !isAllowed) yield `${who} have it`;
+    if (former !== undefined && !isAllowed) yield `it is being renamed and ${who} have it`;
     if (isDesired) yield `it is a duplicate that ${who} have`;
-    if (isNear && !isDesired && !isApproved) yield `its name is near a desired one and ${who} have it`;
+    if (isNear && !isDesired && !isAllowed) yield `its name is near a desired one and ${who} have it`;
   }
   const operations = watch.plan?.operations ?? [];
   const place = operations.findIndex((each) => each.kind === kind && each.remoteId === id);
@@ -337,8 +325,8 @@ function* judgeDelete(
     (each) => each.method === 'POST' && each.kind === kind && loosely(each.name ?? '') === loosely(name),
   );
   const isUnused = holders.size === 0;
-  if (isEarly && !(wasRefused ? isApproved || isUnused : isApproved && isUnused))
-    yield `it is sent before the creates: approved ${isApproved}, unused ${isUnused}, refused ${wasRefused}`;
+  if (isEarly && !(wasRefused ? isAllowed || isUnused : isAllowed && isUnused))
+    yield `it is sent before the creates: allowed ${isAllowed}, unused ${isUnused}, refused ${wasRefused}`;
   for (const each of [last.call, people.call]) {
     if (!isEarly && each.sentAtMs < lastCreateMs)
       yield `the ${each.kind}s were not read again after the creates`;
@@ -365,14 +353,12 @@ function* judgeDelete(
   const deletes = (from: readonly Call[]) =>
     new Set(from.filter(isDelete).map((each) => `${each.kind}:${each.remoteId}`));
   const inRun = deletes([...ofRun, call]);
-  if (inRun.size > policy.maxDeletes)
-    yield `it is the ${inRun.size}th delete of at most ${policy.maxDeletes}`;
   const lastDay = calls.filter(
     (each) => Date.now() - each.sentAtMs < DAY_MS && (each === call || happened(each, context)),
   );
   const ofDay = deletes(lastDay);
-  if (ofDay.size > policy.maxDeletesPerDay)
-    yield `it is the ${ofDay.size}th of ${policy.maxDeletesPerDay} a day`;
+  if (ofDay.size > policy.maxDeletes)
+    yield `it is the ${ofDay.size}th delete within a day, of at most ${policy.maxDeletes}`;
   const firstWrite = ofRun.find(({ method }) => method !== 'GET')?.seq ?? call.seq;
   const planned = lists.filter((each) => each.call.seq < firstWrite);
   const most = Math.max(0, ...planned.map(({ entries }) => entries.size));

@@ -40,19 +40,20 @@ export interface WishedEntry {
 export interface Wish {
   readonly skills?: readonly WishedEntry[];
   readonly roles?: readonly WishedEntry[];
-  readonly approved: readonly { readonly kind: 'skill' | 'role'; readonly name: string }[];
+  /** The lines of `allowedDeletes`. */
+  readonly allowed: readonly { readonly kind: 'skill' | 'role'; readonly name: string }[];
   readonly policy: {
     readonly delete: 'never' | 'unused' | 'always';
     readonly ownership: 'all' | 'managed';
     readonly maxDeletes: number;
-    readonly maxDeletesPerDay: number;
     readonly maxDeletePercent: number;
-    readonly allowEmpty: boolean;
     readonly protect: readonly string[];
     readonly duplicates: 'report' | 'remove-unused';
     readonly frozen: boolean;
     /** Allowed if omitted, as in stories that are older than this rule. */
     readonly allowNoPeople?: boolean;
+    /** 0 if omitted. */
+    readonly unusedForMs?: number;
   };
 }
 

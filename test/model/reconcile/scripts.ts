@@ -77,14 +77,13 @@ function wishedList(): fc.Arbitrary<{ name: string; formerly?: string[] }[]> {
 const policy: fc.Arbitrary<Wish['policy']> = fc.record({
   delete: fc.constantFrom('never', 'unused', 'unused', 'always'),
   ownership: often<'all' | 'managed'>('all', fc.constant('managed')),
-  maxDeletes: often(50, fc.nat(4)),
-  maxDeletesPerDay: often(100, fc.nat(6)),
+  maxDeletes: often(50, fc.nat(6)),
   maxDeletePercent: often(100, fc.constantFrom(0, 20, 50)),
-  allowEmpty: fc.boolean(),
   protect: often<string[]>([], fc.array(fc.constantFrom('G*', '?', 'Perl', 'C*', '*e*'), { maxLength: 2 })),
   duplicates: fc.constantFrom('report', 'remove-unused'),
   frozen: often(false, often(false, fc.constant(true))),
   allowNoPeople: fc.boolean(),
+  unusedForMs: fc.constantFrom(0, 86_400_000),
 });
 
 const wish: fc.Arbitrary<Wish> = fc
@@ -92,13 +91,13 @@ const wish: fc.Arbitrary<Wish> = fc
     {
       skills: wishedList(),
       roles: wishedList(),
-      approved: fc.array(fc.record({ kind, name: name.map(nameKey) }), { maxLength: 4 }),
+      allowed: fc.array(fc.record({ kind, name: name.map(nameKey) }), { maxLength: 4 }),
       policy,
     },
-    { requiredKeys: ['approved', 'policy'] },
+    { requiredKeys: ['allowed', 'policy'] },
   )
   .map((each) => {
-    // An approved delete of a desired or former name is refused by the configuration.
+    // An allowed delete of a desired or former name is refused by the configuration.
     const named = new Set(
       (['skills', 'roles'] as const).flatMap((of) =>
         (each[of] ?? []).flatMap((entry) =>
@@ -106,7 +105,7 @@ const wish: fc.Arbitrary<Wish> = fc
         ),
       ),
     );
-    return { ...each, approved: each.approved.filter((one) => !named.has(`${one.kind}s:${one.name}`)) };
+    return { ...each, allowed: each.allowed.filter((one) => !named.has(`${one.kind}s:${one.name}`)) };
   });
 
 const edit: fc.Arbitrary<Edit> = fc.oneof(

@@ -190,7 +190,7 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
 }
 
 function settingsOf(wish: Wish, script: Script, sandbox: Sandbox): AccountSettings {
-  const { frozen, allowNoPeople = true, ...policy } = wish.policy;
+  const { frozen, allowNoPeople = true, unusedForMs = 0, ...policy } = wish.policy;
   const listed = (entries: Wish['skills']) =>
     wanted(...(entries ?? []).map(({ name, formerly = [] }) => ({ name, formerly })));
   return {
@@ -198,14 +198,14 @@ function settingsOf(wish: Wish, script: Script, sandbox: Sandbox): AccountSettin
     ...(script.pinned ? { accountId: REMOTE_ID } : {}),
     policy: {
       ...policy,
-      unusedForMs: 0,
+      unusedForMs,
       allowNoPeople,
       freeze: frozen ? [{ from: '2000-01-01', to: '2100-01-01' }] : [],
     },
     desired: {
       ...(wish.skills === undefined ? {} : { skill: listed(wish.skills) }),
       ...(wish.roles === undefined ? {} : { role: listed(wish.roles) }),
-      allowedDeletes: wish.approved.map((approval) => ({ ...approval, expires: '2999-12-31' })),
+      allowedDeletes: wish.allowed.map((line) => ({ ...line, expires: '2999-12-31' })),
     },
   };
 }

@@ -26,6 +26,7 @@ async function approved(pending: AccountState['pending']): Promise<{ exit: numbe
     lastAppliedCommit: null,
     pending,
     approval: null,
+    releasedRuns: new Map(),
     consecutiveFailures: 0,
   };
   const record = {

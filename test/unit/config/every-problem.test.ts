@@ -141,7 +141,7 @@ describe('a name that refers to an existing entry', () => {
     expect(lines).toEqual([]);
     const settings = accounts[0]?.settings;
     expect(settings?.desired.skill).toEqual([{ name: 'New', formerly: normal }]);
-    expect(settings?.desired.allowedDeletes.map(({ name }) => name)).toEqual(normal);
+    expect(settings?.desired.allowedDeletes.map((line) => ('name' in line ? line.name : ''))).toEqual(normal);
     expect(settings?.policy.protect).toEqual(normal);
   });
 

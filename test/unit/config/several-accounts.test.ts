@@ -118,7 +118,9 @@ describe('several accounts', () => {
     });
     expect(lines).toEqual([
       expect.stringContaining('c.yaml:1:13 error duplicate skill "A"'),
-      expect.stringContaining('c.yaml:2:1 error unknown key "extends"; the keys here are roles, skills'),
+      expect.stringContaining(
+        'c.yaml:2:1 error unknown key "extends"; the keys here are allowedDeletes, roles, skills',
+      ),
     ]);
     expect(accounts.map(({ issues, settings }) => [issues.length, settings])).toEqual([
       [2, undefined],
@@ -186,7 +188,6 @@ describe('the merge of catalogs and the account', () => {
         delete: 'never',
         protect: ['A', 'B', 'C'],
         unusedForMs: 86_400_000,
-        maxDeletesPerDay: 30,
         freeze: [
           { cron: '0 18 * * FRI', forMs: 60 * 3_600_000 },
           { from: '2026-12-24', to: '2026-12-26T12:00Z' },

@@ -20,10 +20,8 @@ export const POLICY: Policy = {
   delete: 'unused',
   ownership: 'all',
   maxDeletes: 10,
-  maxDeletesPerDay: 30,
   maxDeletePercent: 30,
-  allowEmpty: false,
-  // Most tests list no people; the rule no_people has tests of its own.
+  // Most tests list no people; the rule no_evidence has tests of its own.
   allowNoPeople: true,
   protect: [],
   duplicates: 'report',
@@ -36,9 +34,7 @@ export const UNLIMITED: Policy = {
   ...POLICY,
   delete: 'always',
   maxDeletes: 100_000,
-  maxDeletesPerDay: 100_000,
   maxDeletePercent: 100,
-  allowEmpty: true,
 };
 
 export const HISTORY: History = {
@@ -52,9 +48,10 @@ export const HISTORY: History = {
   doubtfulCreates: new Map(),
   awaited: [],
   gone: new Set(),
-  missingHoldings: [],
+  missingUse: new Set(),
   neverListed: [],
   released: [],
+  releasedRuns: new Map(),
   refusedCreates: new Set(),
   knownNames: new Map(),
 };
@@ -136,6 +133,7 @@ export function plan(of: Case): Plan {
     warnings: [],
     configDigest: 'sha256:c',
     configCommit: null,
+    appliedCommit: null,
     sha256,
     ...of.input,
   });

@@ -5,14 +5,6 @@ import { deletesAgo, entry, heldAs, person, plan } from './builders.ts';
 
 const people = (count: number) =>
   Array.from({ length: count }, (_, index) => person(`p${String(index)}`, ['Old']));
-const missing = (count: number) => ({
-  missingHoldings: Array.from({ length: count }, (_, index) => ({
-    resourceId: `m${String(index)}`,
-    kind: 'skill' as const,
-    remoteId: 'Old',
-    sinceMs: 0,
-  })),
-});
 const extras = (count: number) => Array.from({ length: count }, (_, index) => entry(`x${String(index)}`));
 const rename = [{ name: 'New', formerly: ['Old'] }];
 
@@ -92,34 +84,6 @@ describe('the explanation of a held change names', () => {
       { of: refusedAs(['OLD', ...rename]), release: ['assign “New” to the people'], not: ['refuses'] },
     ],
     [
-      'the five people who are missing',
-      {
-        of: { skills: ['Kept'], observed: old, history: missing(5) },
-        reason: ['5 people who had it are missing', '(m0, m1, m2, m3, m4)'],
-      },
-    ],
-    [
-      'people who are missing apart from people who are listed without the field',
-      {
-        of: {
-          skills: ['Kept'],
-          observed: { ...old, resources: [person('m1')] },
-          history: missing(2),
-        },
-        reason: [
-          '1 person who had it is missing from the list of resources (m0)',
-          '1 person who had it is listed without the field skillsIds (m1)',
-        ],
-      },
-    ],
-    [
-      'five missing people and the count of the rest',
-      {
-        of: { skills: ['Kept'], observed: old, history: missing(7) },
-        reason: ['(m0, m1, m2, m3, m4 … and 2 more)'],
-      },
-    ],
-    [
       'the percentage limit and the number of deletes of that kind',
       {
         of: {
@@ -133,7 +97,7 @@ describe('the explanation of a held change names', () => {
         },
         name: 'x0',
         reason: ['9 deletes of 10 skills (90 %), limit 30 %'],
-        release: ['policy.maxDeletePercent'],
+        release: ['add { atMost: 10, expires: 2026-03-24 } to allowedDeletes'],
       },
     ],
     [
@@ -191,26 +155,15 @@ describe('the explanation of a held delete is exactly', () => {
 
   it.each<[string, Case, { readonly reason: string; readonly release: string }]>([
     [
-      'the missing person and until when they count',
+      'the missing person, or the missing field',
       {
         ...kept,
-        history: { missingHoldings: [{ resourceId: 'm0', kind: 'skill', remoteId: 'Old', sinceMs: 0 }] },
+        policy: { unusedForMs: 3_600_000 },
+        history: { missingUse: new Set(['skill:Old'] as const) },
       },
       {
-        reason: '1 person who had it is missing from the list of resources (m0)',
-        release: `wait until the lists show them again, or until 1970-01-02 00:00:00 UTC; or ${allowance}`,
-      },
-    ],
-    [
-      'the people who are listed without the field',
-      {
-        ...kept,
-        observed: { ...old, resources: [person('m0'), person('m1')] },
-        history: missing(2),
-      },
-      {
-        reason: '2 people who had it are listed without the field skillsIds (m0, m1)',
-        release: `wait until the lists show them again, or until 1970-01-02 00:00:00 UTC; or ${allowance}`,
+        reason: 'a person who had it, or the field skillsIds of one, is missing from the lists',
+        release: `wait until 2026-03-10 13:00:00 UTC: the next run then judges it again; or ${allowance}`,
       },
     ],
     [
@@ -223,8 +176,7 @@ describe('the explanation of a held delete is exactly', () => {
       },
       {
         reason: 'people had it less than 1d ago (policy.unusedFor)',
-        release:
-          'wait until 1970-01-02 00:00:00 UTC: the next run then judges it again; or write `policy: { unusedFor: 0s }` into the file until this change is applied',
+        release: `wait until 1970-01-02 00:00:00 UTC: the next run then judges it again; or ${allowance.replace('2026-03-24', '1970-01-15')}`,
       },
     ],
     [
@@ -232,7 +184,8 @@ describe('the explanation of a held delete is exactly', () => {
       { ...kept, policy: { maxDeletes: 0 } },
       {
         reason: '1 delete in this plan, limit 0',
-        release: 'raise policy.maxDeletes for this change, or split the change',
+        release:
+          'if these deletes are a mistake, put the names back into the file; if not, add { atMost: 1, expires: 2026-03-24 } to allowedDeletes',
       },
     ],
     [
@@ -240,21 +193,22 @@ describe('the explanation of a held delete is exactly', () => {
       {
         ...kept,
         observed: { skill: [entry('Kept'), entry('Old'), entry('Older')] },
-        policy: { maxDeletesPerDay: 1 },
+        policy: { maxDeletes: 1 },
         history: { recentDeletesMs: deletesAgo(3) },
       },
       {
         reason: '2 deletes in this plan and 3 in the last 24 hours, limit 1',
-        release: 'raise policy.maxDeletesPerDay for this change, or split the change',
+        release:
+          'if these deletes are a mistake, put the names back into the file; if not, add { atMost: 2, expires: 2026-03-24 } to allowedDeletes',
       },
     ],
     [
       'the daily limit that the plan alone reaches',
-      { ...kept, policy: { maxDeletesPerDay: 1 }, history: { recentDeletesMs: deletesAgo(1) } },
+      { ...kept, policy: { maxDeletes: 1 }, history: { recentDeletesMs: deletesAgo(1) } },
       {
         reason: '1 delete in this plan and 1 in the last 24 hours, limit 1',
         release:
-          'wait until 2026-03-11 11:59:00 UTC, when enough earlier deletes are a day old, or raise policy.maxDeletesPerDay',
+          'if these deletes are a mistake, put the names back into the file; if not, add { atMost: 1, expires: 2026-03-24 } to allowedDeletes; or wait until 2026-03-11 11:59:00 UTC, when enough earlier deletes are a day old',
       },
     ],
     [
@@ -267,7 +221,8 @@ describe('the explanation of a held delete is exactly', () => {
       },
       {
         reason: '1 delete of 10 skills (10 %), limit 9 %',
-        release: 'raise policy.maxDeletePercent for this change, or split the change',
+        release:
+          'if these deletes are a mistake, put the names back into the file; if not, add { atMost: 1, expires: 2026-03-24 } to allowedDeletes',
       },
     ],
     [
@@ -280,7 +235,8 @@ describe('the explanation of a held delete is exactly', () => {
       },
       {
         reason: '1 delete of 30 skills (3.4 %), limit 3 %',
-        release: 'raise policy.maxDeletePercent for this change, or split the change',
+        release:
+          'if these deletes are a mistake, put the names back into the file; if not, add { atMost: 1, expires: 2026-03-24 } to allowedDeletes',
       },
     ],
     [
@@ -313,15 +269,28 @@ describe('the explanation of a held delete is exactly', () => {
       {
         reason: 'the store contains no earlier lists of this account to compare with',
         release:
-          'review this plan, then plan or apply again with the same store, or use --accept no_evidence',
+          'review this plan, then plan or apply again with the same store, or use `--accept no_evidence`',
       },
     ],
     [
       'the other rule, if there is no history either',
-      { skills: [], observed: old, history: { hasSnapshot: false } },
+      { ...kept, history: { hasSnapshot: false }, input: { frozen: { window: 'nights', untilMs: null } } },
       {
-        reason: 'the file requests an empty list of skills',
-        release: 'set policy.allowEmpty: true if that is intended',
+        reason: 'a freeze window is open (nights)',
+        release: 'wait for the end of the freeze window, or change policy.freeze',
+      },
+    ],
+    [
+      'the commits among which the reason for the deletes is',
+      {
+        ...kept,
+        policy: { maxDeletes: 0 },
+        input: { configCommit: 'b'.repeat(40), appliedCommit: 'a'.repeat(40) },
+      },
+      {
+        reason: '1 delete in this plan, limit 0',
+        release:
+          'if these deletes are a mistake, revert the commit that asks for them, which `git log -p aaaaaaaaaaaa..bbbbbbbbbbbb` shows; if not, add { atMost: 1, expires: 2026-03-24 } to allowedDeletes',
       },
     ],
     [

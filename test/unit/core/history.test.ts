@@ -31,7 +31,7 @@ function judge(
   records: Partial<AccountHistory> = {},
 ) {
   const memory: AccountHistory = { ...NEW_ACCOUNT, recent, changedNames, ...records };
-  const options = { nowMs: NOW_MS, missingHoldings: [], hasSnapshot: true };
+  const options = { nowMs: NOW_MS, missingUse: new Set<never>(), hasSnapshot: true, releasedRuns: new Map() };
   return judgeHistory(memory, observed(lists), options);
 }
 

@@ -1,9 +1,9 @@
 // Implausible lists, the merge of two readings, and people who are missing.
 import { describe, expect, it } from 'vitest';
-import type { Entry, Kind, ObservedCatalog } from '../../../src/core/catalog.ts';
+import type { Entry, Kind, ObservedCatalog, Resource } from '../../../src/core/catalog.ts';
 import { nameKeys } from '../../../src/core/diff.ts';
 import type { AwaitedEntry } from '../../../src/core/history.ts';
-import { type EntryKey, missingHoldings } from '../../../src/core/usage.ts';
+import { type EntryKey, missingUse } from '../../../src/core/usage.ts';
 import {
   anythingMissing,
   baselineOf,
@@ -12,9 +12,8 @@ import {
   suspiciousList,
   suspiciousShrink,
 } from '../../../src/core/list-plausibility.ts';
-import { entry, HISTORY, NOW_MS, observed, person, wanted } from './builders.ts';
+import { entry, HISTORY, observed, person, wanted } from './builders.ts';
 
-const DAY_MS = 86_400_000;
 const entries = (count: number) => Array.from({ length: count }, (_, index) => entry(`e${index}`));
 const people = (count: number) => Array.from({ length: count }, (_, index) => person(`p${index}`, ['s']));
 
@@ -231,47 +230,20 @@ describe('two readings', () => {
 });
 
 describe('people who are missing', () => {
-  const baseline = baselineOf(
-    observed({ resources: [person('p', ['s'], 'r'), person('q', ['s'])] }),
-    new Set(),
-  );
-  const all = [
-    { resourceId: 'p', kind: 'skill', remoteId: 's', sinceMs: NOW_MS },
-    { resourceId: 'p', kind: 'role', remoteId: 'r', sinceMs: NOW_MS },
-    { resourceId: 'q', kind: 'skill', remoteId: 's', sinceMs: NOW_MS },
-  ] as const;
-  const missing = (now: Partial<ObservedCatalog>, remembered: Parameters<typeof missingHoldings>[2] = []) =>
-    missingHoldings(baseline, observed(now), remembered, NOW_MS);
+  const earlier = [person('p', ['s'], 'r'), person('q', ['t'])];
+  const missing = (...people: Resource[]) => [...missingUse(earlier, people)];
 
-  it('count with all their assignments, from the moment when they were first missing', () => {
-    expect(missing({})).toEqual(all);
+  it('count with all that they had', () => {
+    expect(missing()).toEqual(['skill:s', 'role:r', 'skill:t']);
   });
 
   it('count only for the field that is absent', () => {
-    expect(missing({ resources: [person('p', undefined, null), person('q', [])] })).toEqual([all[0]]);
-    expect(missing({ resources: [person('p', []), person('q', [])] })).toEqual([all[1]]);
+    expect(missing(person('p', undefined, null), person('q', []))).toEqual(['skill:s']);
+    expect(missing(person('p', []), person('q', []))).toEqual(['role:r']);
   });
 
   it('do not count when they are listed with an empty list or with null', () => {
-    expect(missing({ resources: [person('p', [], null), person('q', [])] })).toEqual([]);
-  });
-
-  it('count from when they were first missing, for exactly a day', () => {
-    const since = (sinceMs: number) => [{ ...all[2], sinceMs }];
-    const present = { resources: [person('p', ['s'], 'r')] };
-    expect(missing(present, since(NOW_MS - DAY_MS + 1))).toEqual(since(NOW_MS - DAY_MS + 1));
-    expect(missing(present, since(NOW_MS - DAY_MS))).toEqual([]);
-  });
-
-  it('still count when the last good lists no longer show them', () => {
-    const remembered = [{ resourceId: 'x', kind: 'skill', remoteId: 's', sinceMs: NOW_MS - 1000 }] as const;
-    const present = { resources: [person('p', ['s'], 'r'), person('q', ['s'])] };
-    expect(missing(present, remembered)).toEqual(remembered);
-  });
-
-  it('stop counting when they are listed again', () => {
-    const remembered = [{ ...all[2], sinceMs: NOW_MS - 1000 }];
-    expect(missing({ resources: [person('p', ['s'], 'r'), person('q', [])] }, remembered)).toEqual([]);
+    expect(missing(person('p', [], null), person('q', []))).toEqual([]);
   });
 });
 

@@ -50,11 +50,13 @@ function noticesFor(steps: readonly (RunSketch | Step)[]): string[][] {
 }
 
 const DRIFT_AND_HELD: RunSketch = { ...DRIFT, held: ['Perl'] };
+/** The plan of the first run on a store. */
+const FIRST = { warnings: [{ code: 'no_history', message: '' }] };
 const NO_HISTORY = {
   name: 'Flash',
   remoteId: 'id-Flash',
   usedBy: ['person-2'],
-  rules: ['no_history'] as const,
+  rules: ['no_evidence'] as const,
 };
 const PARTIAL: RunSketch = { status: 'partial', held: ['Perl'], operations: [{ status: 'failed' }] };
 
@@ -82,30 +84,34 @@ describe('a change of state', () => {
       [['drift', 'held'], ['failed'], ['recovered']],
     ],
     [
-      'is not the end of no_history beside drift',
+      'is not the end of the first run beside drift',
       [
-        { ...DRIFT, held: [NO_HISTORY] },
+        { ...DRIFT, held: [NO_HISTORY], plan: FIRST },
         { ...DRIFT, toDelete: ['Flash'], plan: {} },
       ],
       [['drift', 'held'], []],
     ],
     [
-      'is not the end of no_history where nothing else differs',
-      [{ ...DRIFT, toCreate: [], held: [NO_HISTORY] }, { ...DRIFT, toCreate: [], toDelete: ['Flash'] }, OK],
+      'is not the end of the first run where nothing else differs',
+      [
+        { ...DRIFT, toCreate: [], held: [NO_HISTORY], plan: FIRST },
+        { ...DRIFT, toCreate: [], toDelete: ['Flash'] },
+        OK,
+      ],
       [['held'], [], ['recovered']],
     ],
     [
-      'is not the end of no_history beside other rules',
+      'is not the end of the first run beside other rules',
       [
-        { ...HELD, held: [{ rules: ['in_use', 'no_history'] }, NO_HISTORY] },
+        { ...HELD, held: [{ rules: ['in_use', 'no_evidence'] }, NO_HISTORY], plan: FIRST },
         { ...HELD, held: [{ rules: ['in_use'] }] },
       ],
       [['held'], []],
     ],
     [
-      'is the drift that waits for approval when no_history ends',
+      'is the drift that waits for approval when the first run has ended',
       [
-        { ...DRIFT, toCreate: [], held: [NO_HISTORY] },
+        { ...DRIFT, toCreate: [], held: [NO_HISTORY], plan: FIRST },
         { run: { ...DRIFT, toCreate: [], toDelete: ['Flash'] }, pending: 'sha256:delete-Flash' },
       ],
       [['held'], ['drift']],
@@ -136,7 +142,7 @@ describe('a change of state', () => {
     expect(listed(['failed', 'recovered'], DRIFT, FAILED, DRIFT)).toEqual([[], ['failed'], ['recovered']]);
     expect(listed(['recovered'], DRIFT, OK)).toEqual([[], ['recovered']]);
     expect(listed(['held', 'recovered'], HELD, FAILED, HELD)).toEqual([['held'], [], []]);
-    const passing: RunSketch = { ...DRIFT, toCreate: [], held: [NO_HISTORY] };
+    const passing: RunSketch = { ...DRIFT, toCreate: [], held: [NO_HISTORY], plan: FIRST };
     const next: RunSketch = { ...DRIFT, toCreate: [], toDelete: ['Flash'] };
     expect(listed(['drift'], passing, next)).toEqual([[], ['drift']]);
   });

@@ -142,7 +142,7 @@ describe('the changes since a plan was reviewed', () => {
   ])('name the people who had a deleted entry (%j) and have it now (%j)', (then, now, message) => {
     const of = (people: readonly string[]): Case => ({
       skills: [],
-      policy: { delete: 'always', allowEmpty: true },
+      policy: { delete: 'always', maxDeletePercent: 100 },
       observed: skills(
         ['Old'],
         people.map((id) => person(id, ['Old'])),

@@ -40,9 +40,8 @@ const renamed = { name: 'New', formerly: ['Old'] };
 const allowance = (name: string, kind: 'skill' | 'role' = 'skill', expires = '2999-12-31') =>
   [{ kind, name, expires }] as const;
 const allowedDeletes = allowance('Old');
-const missing = {
-  missingHoldings: [{ resourceId: 'gone', kind: 'skill', remoteId: 'Old', sinceMs: 0 }],
-} as const;
+const missing = { missingUse: new Set(['skill:Old'] as const) };
+const lately = { unusedForMs: DAY_MS };
 const always = { delete: 'always' } as const;
 const frozen = { window: 'a window', untilMs: null };
 
@@ -89,11 +88,6 @@ describe('delete: never | unused | always', () => {
       old({ observed: used, policy: { delete: 'never' }, allowedDeletes }),
       ['skill Old left alone: never_delete'],
     ],
-  });
-
-  it('always names the people who had the entry and are missing from the lists', () => {
-    const { operations } = plan(old({ policy: always, history: missing }));
-    expect(operations).toMatchObject([{ name: 'Old', usedBy: ['gone'] }]);
   });
 
   it('unused holds an entry that people have, with their ids and the release', () => {
@@ -155,7 +149,7 @@ describe('ownership: listed, and absent', () => {
     ],
     'an empty list with an absent entry still asks for nothing elsewhere': [
       { skills: [], observed: { skill: [entry('Old')] }, absent },
-      heldBy('empty_catalog'),
+      heldBy('too_many'),
     ],
   });
 });
@@ -224,12 +218,12 @@ describe('duplicates', () => {
       },
       left,
     ],
-    'that a missing person had are kept too': [
+    'that a missing person had are kept too, also under delete: always': [
       {
         skills: ['Kept'],
         observed: { skill },
-        policy: remove,
-        history: { missingHoldings: [{ resourceId: 'p', kind: 'skill', remoteId: '2', sinceMs: 0 }] },
+        policy: { ...remove, ...always, ...lately },
+        history: { missingUse: new Set(['skill:2'] as const) },
       },
       left,
     ],
@@ -283,15 +277,11 @@ describe('suspected renames', () => {
   decides({
     'hold a near name that people have': [
       near,
-      [
-        'create skill TypeScript',
-        'delete skill typescript held: in_use suspected_rename',
-        'warning: near_name',
-      ],
+      ['create skill TypeScript', 'delete skill typescript held: in_use rename', 'warning: near_name'],
     ],
     'hold a near name that people have, also under delete: always': [
       { ...near, policy: always },
-      ['create skill TypeScript', 'delete skill typescript held: suspected_rename', 'warning: near_name'],
+      ['create skill TypeScript', 'delete skill typescript held: rename', 'warning: near_name'],
     ],
     'hold a near name also when the desired name exists already': [
       {
@@ -299,7 +289,7 @@ describe('suspected renames', () => {
         observed: { skill: [entry('typescript'), entry('TypeScript')], resources },
         policy: always,
       },
-      ['delete skill typescript held: suspected_rename', 'warning: near_name'],
+      ['delete skill typescript held: rename', 'warning: near_name'],
     ],
     'do not hold a near name that nobody has, but warn about it': [
       { ...near, observed: { skill: [entry('typescript')] } },
@@ -310,41 +300,39 @@ describe('suspected renames', () => {
       ['create skill TypeScript', 'delete skill typescript held: rename'],
     ],
     'do not include names of the other kind': [
-      { ...near, skills: [], roles: ['TypeScript'], policy: { ...always, allowEmpty: true } },
+      { ...near, skills: [], roles: ['TypeScript'], policy: { ...always, maxDeletePercent: 100 } },
       ['create role TypeScript', 'delete skill typescript'],
     ],
   });
 });
 
 describe('people who are missing', () => {
+  const policy = lately;
   decides({
-    'hold the delete of an entry that they had': [old({ history: missing }), heldBy('holders_missing')],
-    'do not hold an allowed delete': [old({ history: missing, allowedDeletes }), DELETED],
-    'hold nothing under delete: always': [old({ history: missing, policy: always }), DELETED],
+    'hold the delete of an entry that they had': [old({ history: missing, policy }), heldBy('in_use')],
+    'do not hold an allowed delete': [old({ history: missing, policy, allowedDeletes }), DELETED],
+    'hold nothing under delete: always': [
+      old({ history: missing, policy: { ...policy, ...always } }),
+      DELETED,
+    ],
     'hold a near name under delete: always, because it may be a rename': [
-      old({ skills: ['Kept', 'OLD'], history: missing, policy: always }),
-      ['create skill OLD', ...heldBy('holders_missing'), 'warning: near_name'],
+      old({ skills: ['Kept', 'OLD'], history: missing, policy: { ...policy, ...always } }),
+      ['create skill OLD', ...heldBy('rename'), 'warning: near_name'],
     ],
     'hold a declared rename under delete: always': [
-      { skills: [renamed], observed: { skill: [entry('Old')] }, history: missing, policy: always },
-      ['create skill New', ...heldBy('holders_missing')],
+      {
+        skills: [renamed],
+        observed: { skill: [entry('Old')] },
+        history: missing,
+        policy: { ...policy, ...always },
+      },
+      ['create skill New', ...heldBy('rename')],
     ],
     'do not hold an entry of the other kind that has the same id': [
-      { roles: ['Kept'], observed: { role: [entry('Kept'), entry('Old')] }, history: missing },
+      { roles: ['Kept'], observed: { role: [entry('Kept'), entry('Old')] }, history: missing, policy },
       ['delete role Old'],
     ],
-    'do not count twice when they are listed with the entry': [
-      old({ observed: { resources: [person('gone', ['Old'])] }, history: missing }),
-      heldBy('in_use'),
-    ],
-  });
-
-  it('are all named in the reason', () => {
-    const missingHoldings = ['ann', 'bob'].map((resourceId) => ({
-      ...missing.missingHoldings[0],
-      resourceId,
-    }));
-    expect(heldAs(plan(old({ history: { missingHoldings } })), 'Old').reason).toContain('(ann, bob)');
+    'hold nothing with unusedFor 0': [old({ history: missing }), DELETED],
   });
 });
 
@@ -356,11 +344,12 @@ describe('unusedFor', () => {
     });
 
   decides({
-    'holds an entry that has been unused for less time': [since(DAY_MS - 1), heldBy('too_new')],
+    'holds an entry that has been unused for less time': [since(DAY_MS - 1), heldBy('in_use')],
     'deletes an entry exactly when the time has passed': [since(DAY_MS), DELETED],
     'of 0 holds nothing, also when the clock was set back': [since(-DAY_MS, { unusedForMs: 0 }), DELETED],
     'holds no entry that the journal never saw in use': [old({ policy: { unusedForMs: DAY_MS } }), DELETED],
     'holds nothing where it does not matter whether people have the entry': [since(1, always), DELETED],
+    'is released by a line of allowedDeletes': [{ ...since(1), allowedDeletes }, DELETED],
   });
 });
 
@@ -368,8 +357,15 @@ describe('an empty list', () => {
   const empty: Case = { skills: [], observed: { skill: [entry('a')] } };
 
   decides({
-    'deletes nothing without allowEmpty': [empty, ['delete skill a held: empty_catalog']],
-    'deletes with allowEmpty': [{ ...empty, policy: { allowEmpty: true } }, ['delete skill a']],
+    'is 100 %, of however few': [empty, ['delete skill a held: too_many']],
+    'is held by any limit below 100 %': [
+      { ...empty, policy: { maxDeletePercent: 99.9 } },
+      ['delete skill a held: too_many'],
+    ],
+    'deletes with maxDeletePercent: 100': [
+      { ...empty, policy: { maxDeletePercent: 100 } },
+      ['delete skill a'],
+    ],
     'is different from a kind that is omitted': [
       { roles: ['x'], observed: { skill: [entry('a')], role: [entry('x')] } },
       [],
@@ -424,15 +420,15 @@ describe('a limit', () => {
 
   const afterDeletes = (count: number, more: Partial<Case['observed']> = {}): Case =>
     old({
-      policy: { maxDeletesPerDay: 5 },
+      policy: { maxDeletes: 5 },
       history: { recentDeletesMs: deletesAgo(count) },
       observed: { ...more },
     });
 
   decides({
-    'maxDeletesPerDay allows deletes up to its number': [afterDeletes(4), DELETED],
-    'maxDeletesPerDay holds deletes beyond its number': [afterDeletes(5), heldBy('max_deletes_per_day')],
-    'maxDeletesPerDay does not hold an entry that another rule holds when nothing else would be deleted': [
+    'maxDeletes counts the deletes of the last 24 hours, up to its number': [afterDeletes(4), DELETED],
+    'maxDeletes holds deletes beyond its number': [afterDeletes(5), heldBy('too_many')],
+    'maxDeletes does not hold an entry that another rule holds when nothing else would be deleted': [
       afterDeletes(9, used),
       heldBy('in_use'),
     ],
@@ -441,9 +437,41 @@ describe('a limit', () => {
   it('holds no create, and is reported beside another rule that holds an entry', () => {
     const made = plan(extra(5, { skills: ['Kept', 'New'], ...inUse }));
     expect(steps(made)).toEqual(['create skill New']);
-    expect(rulesFor(made, 'x000')).toEqual(['in_use', 'max_deletes']);
-    expect(rulesFor(made, 'x001')).toEqual(['max_deletes']);
-    expect(rulesFor(plan(part(4, 10)), 'x000')).toEqual(['max_delete_percent']);
+    expect(rulesFor(made, 'x000')).toEqual(['in_use', 'too_many']);
+    expect(rulesFor(made, 'x001')).toEqual(['too_many']);
+    expect(rulesFor(plan(part(4, 10)), 'x000')).toEqual(['too_many']);
+  });
+
+  describe('that a line of allowedDeletes releases for a run', () => {
+    const line = (atMost: number, expires = '2999-12-31') => ({ allowedDeletes: [{ atMost, expires }] });
+    const rules = (of: Case) => [...new Set(plan(of).held.flatMap((held) => held.rules))];
+
+    it('is released up to that many deletes, with a warning that the run uses the line up', () => {
+      const made = plan(extra(5, line(5)));
+      expect(made.summary).toMatchObject({ delete: 5, hold: 0 });
+      expect(made.warnings).toMatchObject([{ code: 'limit_released', name: '2999-12-31 5' }]);
+      expect(rules(extra(6, line(5)))).toEqual(['too_many']);
+      expect(codes(plan(extra(3, line(5))))).toEqual([]);
+    });
+
+    it('is released for the percentage and for an empty list', () => {
+      expect(plan({ ...part(4, 10), ...line(4) }).summary).toMatchObject({ delete: 4, hold: 0 });
+      expect(steps(plan({ skills: [], observed: { skill: [entry('a')] }, ...line(1) }))).toEqual([
+        'delete skill a',
+      ]);
+    });
+
+    it('is not released by a line that expired or that a run used up, with a warning', () => {
+      const expired = extra(5, line(5, '2026-03-09'));
+      expect([rules(expired), codes(plan(expired))]).toEqual([['too_many'], ['allowed_delete_expired']]);
+      const used = extra(5, { ...line(5), history: { releasedRuns: new Map([['2999-12-31 5', 'run-1']]) } });
+      expect([rules(used), codes(plan(used))]).toEqual([['too_many'], ['allowed_delete_used']]);
+    });
+
+    it('releases nothing that people have', () => {
+      const made = plan(extra(5, { ...line(5), ...inUse }));
+      expect([made.summary.delete, rulesFor(made, 'x000')]).toEqual([4, ['in_use']]);
+    });
   });
 });
 
@@ -497,21 +525,13 @@ describe('allowedDeletes', () => {
   });
 
   it.each<[string, Case]>([
-    ['empty_catalog', { skills: [], observed: { skill: [entry('Old')], ...used } }],
-    ['max_deletes', old({ observed: used, policy: { maxDeletes: 0 } })],
-    ['max_deletes_per_day', old({ observed: used, policy: { maxDeletesPerDay: 0 } })],
+    ['too_many', { skills: [], observed: { skill: [entry('Old')], ...used } }],
+    ['too_many', old({ observed: used, policy: { maxDeletes: 0 } })],
     ['source', old({ observed: used, input: { source: 'older' } })],
     ['freeze', old({ observed: used, input: { frozen } })],
     ['flapping', old({ observed: used, history: { flappingDeletes: new Map([['skill:Old', 0]]) } })],
     [
-      'too_new',
-      old({
-        policy: { unusedForMs: 1 },
-        history: { lastUsedMs: new Map([['skill:Old', NOW_MS]] as const) },
-      }),
-    ],
-    [
-      'max_delete_percent',
+      'too_many',
       {
         skills: numbered(9).map(({ name }) => name),
         observed: { skill: [...numbered(9), entry('Old')], ...used },
@@ -529,7 +549,7 @@ describe('an entry that is left alone', () => {
 
   it.each<[OpenFreeze | null, number, readonly HoldRule[]]>([
     [{ window: 'a window', untilMs: null }, 10, ['freeze']],
-    [null, 0, ['max_deletes']],
+    [null, 0, ['too_many']],
   ])(
     'is held by no rule, whatever holds the others (frozen: %j, maxDeletes: %d)',
     (frozen, maxDeletes, others) => {
@@ -541,7 +561,11 @@ describe('an entry that is left alone', () => {
         frozen,
         rollout: null,
         uncommitted: [],
-        staleSource: false,
+        source: 'current',
+        acceptOlderSource: false,
+        configCommit: null,
+        appliedCommit: null,
+        today: '2026-03-10',
         allowances: [],
         unknownHolders: new Map(),
         acceptNoHistory: false,
@@ -605,29 +629,18 @@ describe('the other guards:', () => {
   const source = (age: 'older' | 'unknown' | 'diverged' | 'current', acceptOlderSource = false): Case =>
     old({ skills: ['Kept', 'New'], input: { source: age, acceptOlderSource } });
   const done = ['create skill New', ...DELETED];
-  const stale = ['create skill New', ...heldBy('source')];
+  const stale = ['create skill New held: source', ...heldBy('source')];
   const noHistory = { hasSnapshot: false };
   const nobody = { allowNoPeople: false };
   const unknown = 'warning: unknown_holders';
 
   decides({
-    'a stale source holds deletes only, and is a warning': [
-      source('older'),
-      [...stale, 'warning: older_source'],
-    ],
-    'a stale source that is accepted holds nothing, and is a warning': [
+    'an older source holds every change': [source('older'), stale],
+    'an older source that is accepted holds nothing, and is a warning': [
       source('older', true),
       [...done, 'warning: older_source'],
     ],
-    'a stale source that creates nothing is no warning': [
-      old({ input: { source: 'older' } }),
-      heldBy('source'),
-    ],
-    'a stale source that is accepted and creates nothing is a warning': [
-      old({ input: { source: 'older', acceptOlderSource: true } }),
-      [...DELETED, 'warning: older_source'],
-    ],
-    'an unknown source holds deletes, and is a warning': [
+    'an unknown source holds every change, and is a warning': [
       source('unknown'),
       [...stale, 'warning: unknown_source'],
     ],
@@ -665,7 +678,7 @@ describe('the other guards:', () => {
     ],
     'a plan without earlier lists holds deletes, allows creates, and warns': [
       old({ skills: ['Kept', 'New'], history: noHistory }),
-      ['create skill New', ...heldBy('no_history'), 'warning: no_history'],
+      ['create skill New', ...heldBy('no_evidence'), 'warning: no_history'],
     ],
     'a plan without earlier lists deletes when that is accepted, and warns': [
       old({ history: noHistory, input: { acceptNoHistory: true } }),
@@ -673,11 +686,11 @@ describe('the other guards:', () => {
     ],
     'an allowed delete is held without earlier lists and when no people are listed': [
       old({ history: noHistory, policy: nobody, allowedDeletes }),
-      [...heldBy('no_history', 'no_people'), 'warning: no_history', unknown],
+      [...heldBy('no_evidence'), 'warning: no_history', unknown],
     ],
     'a list without people holds deletes, with history too': [
       old({ policy: nobody }),
-      [...heldBy('no_people'), unknown],
+      [...heldBy('no_evidence'), unknown],
     ],
     'a list without people holds nothing with allowNoPeople': [
       old({ policy: { allowNoPeople: true } }),
@@ -689,7 +702,7 @@ describe('the other guards:', () => {
     ],
     'a list without people holds the old name of a rename even under delete: always': [
       old({ skills: ['Kept', renamed], policy: { ...nobody, ...always } }),
-      ['create skill New', ...heldBy('no_people'), unknown],
+      ['create skill New', ...heldBy('no_evidence'), unknown],
     ],
     'a list of one person without skills is not a list without people': [
       old({ observed: { resources: [person('p', [])] }, policy: nobody }),
@@ -699,7 +712,7 @@ describe('the other guards:', () => {
 
   it('a freeze window and an accepted unknown source are named', () => {
     expect(heldAs(plan(old({ input: { frozen } })), 'Old').reason).toContain('a window');
-    expect(plan(source('unknown', true)).warnings[0]?.message).toContain('allowed by --accept source');
+    expect(plan(source('unknown', true)).warnings[0]?.message).toContain('accepted by --accept');
   });
 });
 
@@ -724,7 +737,7 @@ describe('an _id that is listed under several names', () => {
     ],
     'is near when one of them is near': [
       { skills: ['Kept', 'b'], observed: held, policy: always },
-      ['create skill b', 'delete skill A held: suspected_rename', 'warning: near_name'],
+      ['create skill b', 'delete skill A held: rename', 'warning: near_name'],
     ],
   });
 });
@@ -734,31 +747,14 @@ describe('several rules at once', () => {
     const made = plan({
       skills: [],
       observed: { skill: [entry('Old'), entry('b'), entry('c')], ...used },
-      history: {
-        ...missing,
-        flappingDeletes: new Map([['skill:Old', 0]]),
-      },
+      history: { flappingDeletes: new Map([['skill:Old', 0]]) },
       input: { source: 'older', frozen },
     });
     const { rules, reason, release } = heldAs(made, 'Old');
-    expect(rules).toEqual(['in_use', 'empty_catalog', 'source', 'flapping', 'holders_missing', 'freeze']);
+    expect(rules).toEqual(['in_use', 'flapping', 'source', 'freeze']);
     expect(rules).toEqual(HOLD_RULES.filter((rule) => rules.includes(rule)));
-    const reasons = [
-      '1 person has it',
-      'empty list',
-      'older than',
-      'each time it was created again',
-      'missing',
-      'a window',
-    ];
-    const releases = [
-      'remove it from',
-      'allowEmpty',
-      'older-source',
-      'find out who',
-      'wait until the lists show them again',
-      'freeze window',
-    ];
+    const reasons = ['1 person has it', 'older than', 'each time it was created again', 'a window'];
+    const releases = ['remove it from', '--accept', 'find out who', 'freeze window'];
     expect(reasons.filter((part) => !reason.includes(part))).toEqual([]);
     expect(releases.filter((part) => !release.includes(part))).toEqual([]);
   });

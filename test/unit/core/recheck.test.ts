@@ -34,7 +34,7 @@ function recheckedOld(
     {
       policy: { ...POLICY, allowNoPeople: false, ...policy },
       answeredFor: undefined,
-      hadMissingHolders: false,
+      wasUsedBefore: false,
       hasExpired: false,
       pendingCreates: new Set(),
       ...run,
@@ -83,16 +83,20 @@ describe('a recheck of a delete', () => {
     ],
     [
       'holds it when the allowance has expired and people who are missing from the lists had the entry',
-      { run: { hasExpired: true, hadMissingHolders: true } },
-      'holders_missing',
+      { run: { hasExpired: true, wasUsedBefore: true } },
+      'in_use',
     ],
-    ['holds it when no people are listed', { lists: { resources: [] } }, 'no_people'],
+    ['holds it when no people are listed', { lists: { resources: [] } }, 'no_evidence'],
     [
       'holds it when nobody has any skill any more',
       { lists: { resources: [person('p1', [])] } },
-      'no_people',
+      'no_evidence',
     ],
-    ['holds it when people are listed without skills', { lists: { resources: [person('p1')] } }, 'no_people'],
+    [
+      'holds it when people are listed without skills',
+      { lists: { resources: [person('p1')] } },
+      'no_evidence',
+    ],
     [
       'allows it without people when delete is always',
       { lists: { resources: [] }, policy: { delete: 'always' } },
@@ -102,6 +106,11 @@ describe('a recheck of a delete', () => {
       'allows it without people when the policy allows it',
       { lists: { resources: [] }, policy: { allowNoPeople: true } },
       null,
+    ],
+    [
+      'holds it when people are listed without skills, although the policy allows that no people are listed',
+      { lists: { resources: [person('p1')] }, policy: { allowNoPeople: true } },
+      'no_evidence',
     ],
   ])('%s', (_, now, outcome) => {
     expect(recheck(now)).toBe(outcome);
@@ -118,7 +127,7 @@ describe('a recheck of a delete', () => {
       {
         policy: POLICY,
         answeredFor: undefined,
-        hadMissingHolders: false,
+        wasUsedBefore: false,
         hasExpired: false,
         pendingCreates: new Set(),
       },
@@ -146,12 +155,12 @@ describe('a recheck of a delete', () => {
       {
         policy: { ...POLICY, delete: 'always', allowNoPeople: false },
         answeredFor: undefined,
-        hadMissingHolders: false,
+        wasUsedBefore: false,
         hasExpired: false,
         pendingCreates: new Set(),
       },
     );
-    expect(result).toMatchObject({ status: 'held', rule: 'no_people' });
+    expect(result).toMatchObject({ status: 'held', rule: 'no_evidence' });
   });
 
   it('holds an entry that the file asks for now, also if no people are listed and delete is always', () => {

@@ -23,25 +23,10 @@ describe('a time in a plan', () => {
 });
 
 describe('a release by time states its end', () => {
-  it('for too_new, from the time at which somebody was last seen with it', () => {
+  it('for in_use, from the time at which somebody was last seen with it', () => {
     const of = { skills: ['Kept'], observed: old, policy: { unusedForMs: 2 * HOUR_MS } };
     const lastUsedMs = new Map([['skill:Old' as const, NOW_MS - HOUR_MS]]);
     expect(releaseOf({ ...of, history: { lastUsedMs } })).toContain('until 2026-03-10 13:00:00 UTC');
-  });
-
-  it('for holders_missing, from the time at which the last of the people was first missing', () => {
-    const missing = (...hours: number[]) => ({
-      missingHoldings: hours.map((hoursAgo, index) => ({
-        resourceId: `m${index}`,
-        kind: 'skill' as const,
-        remoteId: 'Old',
-        sinceMs: NOW_MS - hoursAgo * HOUR_MS,
-      })),
-    });
-    const of = { skills: ['Kept'], observed: old };
-    expect(releaseOf({ ...of, history: missing(20, 3) })).toContain('until 2026-03-11 09:00:00 UTC');
-    expect(releaseOf({ ...of, history: missing(20, 0) })).not.toContain('until 2026');
-    expect(releaseOf({ ...of, history: missing(20, 0) })).toContain('24 hours');
   });
 
   it('for flapping, of a create and of a delete', () => {
@@ -54,12 +39,12 @@ describe('a release by time states its end', () => {
     );
   });
 
-  it('for max_deletes_per_day, when enough earlier deletes are a day old', () => {
+  it('for too_many, when enough earlier deletes are a day old', () => {
     const recentDeletesMs = [1, 2, 3, 4, 5].map((hours) => NOW_MS - hours * HOUR_MS);
     const of = { skills: ['Kept'], observed: old, history: { recentDeletesMs } };
-    expect(releaseOf({ ...of, policy: { maxDeletesPerDay: 5 } })).toContain('until 2026-03-11 07:00:00 UTC');
-    expect(releaseOf({ ...of, policy: { maxDeletesPerDay: 3 } })).toContain('until 2026-03-11 09:00:00 UTC');
-    expect(releaseOf({ ...of, policy: { maxDeletesPerDay: 0 } })).not.toContain('2026');
+    expect(releaseOf({ ...of, policy: { maxDeletes: 5 } })).toContain('until 2026-03-11 07:00:00 UTC');
+    expect(releaseOf({ ...of, policy: { maxDeletes: 3 } })).toContain('until 2026-03-11 09:00:00 UTC');
+    expect(releaseOf({ ...of, policy: { maxDeletes: 0 } })).not.toContain('wait');
   });
 
   it('for freeze, when the window ends', () => {
@@ -86,8 +71,9 @@ describe('the times of the history', () => {
   const judge = (recent: readonly RecentOperation[]) =>
     judgeHistory({ ...NEW_ACCOUNT, recent }, observed(), {
       nowMs: NOW_MS,
-      missingHoldings: [],
+      missingUse: new Set(),
       hasSnapshot: true,
+      releasedRuns: new Map(),
     });
 
   it.each(['create', 'delete'] as const)(
@@ -102,9 +88,14 @@ describe('the times of the history', () => {
 
 describe('a release of several rules', () => {
   it('numbers the releases and states that all of them are needed', () => {
-    const of = { skills: [], observed: { skill: [entry('Old')], resources: [person('p', ['Old'])] } };
+    const frozen = { window: 'nights', untilMs: null };
+    const of = {
+      skills: [],
+      observed: { skill: [entry('Old')], resources: [person('p', ['Old'])] },
+      input: { frozen },
+    };
     expect(releaseOf(of)).toMatch(
-      /^all of these are needed:\n\(1\) remove it from the people who have it.*\n\(2\) set policy/,
+      /^all of these are needed:\n\(1\) remove it from the people who have it.*\n\(2\) wait for the end/,
     );
     expect(releaseOf(of)).not.toContain('by itself');
   });

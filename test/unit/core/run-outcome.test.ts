@@ -14,7 +14,7 @@ describe('the outcome of a run', () => {
       status: 'partial',
       toCreate: ['Go', 'Rust'],
       toDelete: ['Cobol'],
-      held: ['Perl', { rules: ['in_use', 'too_new'] }, { kind: 'role', rules: ['freeze'] }],
+      held: ['Perl', { rules: ['in_use', 'rename'] }, { kind: 'role', rules: ['freeze'] }],
       operations: [
         { name: 'Go' },
         { name: 'Rust', status: 'failed' },
@@ -27,7 +27,7 @@ describe('the outcome of a run', () => {
     ]);
     expect(plan?.held).toEqual([
       { kind: 'skill', rule: 'in_use', count: 2 },
-      { kind: 'skill', rule: 'too_new', count: 1 },
+      { kind: 'skill', rule: 'rename', count: 1 },
       { kind: 'role', rule: 'freeze', count: 1 },
     ]);
   });

@@ -7,7 +7,7 @@ import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { jsonOf, yamlOf } from './operational-file.ts';
 
 /** Holds that end by themselves; nobody needs a notification about them. */
-const RELEASED_BY_TIME = ['too_new', 'holders_missing', 'freeze', 'rollout', 'no_history'];
+const RELEASED_BY_TIME = ['freeze', 'rollout'];
 
 const rules = yamlOf('config/monitoring/alerts.yaml')
   .at('groups')

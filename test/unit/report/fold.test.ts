@@ -102,7 +102,7 @@ describe('the plans of several accounts with equal changes', () => {
   it.each<[string, Partial<Plan>]>([
     ['another operation', { operations: [create('Go'), create('Zig'), remove('Flax')] }],
     ['another kind', { operations: [create('Go', 'role'), create('Zig'), remove('Flash')] }],
-    ['a held change', { held: [hold('Perl', { rules: ['too_new'] })] }],
+    ['a held change', { held: [hold('Perl', { rules: ['in_use'] })] }],
     ['a warning', { warnings: [{ code: 'near_name', message: 'near', kind: 'skill', name: 'go' }] }],
     ['another commit', { configCommit: 'f'.repeat(40) }],
   ])('are not folded with one that has %s', (_, parts) => {

@@ -42,10 +42,10 @@ function hostilePlan(text: string): Plan {
       hold(text, { remoteId: text, usedBy: [text], reason: text, release: text }),
       hold(text, {
         usedBy: [text],
-        rules: ['suspected_rename'],
+        rules: ['rename'],
         ...explainSuspectedRename({ name: text, usedBy: [text], allow: text }, text),
         desiredName: text,
-        allowance: allowLine('skill', text, '2026-12-06'),
+        allowance: allowLine({ kind: 'skill', name: text, expires: '2026-12-06' }),
       }),
     ],
     leftAlone: [{ kind: 'role', name: text, remoteId: text, rule: 'duplicate' }],

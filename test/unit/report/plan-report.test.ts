@@ -119,7 +119,7 @@ describe('plans as text', () => {
     const titles = linesOf(renderPlans([MIXED], TEXT)).filter((line) => /^ {2}[A-Z].*\)$/.test(line));
     expect(titles).toEqual([
       '  To delete, people lose them (1)',
-      '  Held (4)',
+      '  Held for people (4)',
       '  To delete, nobody has them (1)',
       '  To create (3)',
       '  Warnings (2)',
@@ -167,7 +167,7 @@ describe('plans as text', () => {
 
   it('show some rows of each group of held changes, and count the rest', () => {
     const held = MANY.slice(0, 300).map((name, index) =>
-      hold(name, index % 3 === 0 ? {} : { rules: ['too_new'] }),
+      hold(name, { rules: [index % 3 === 0 ? 'rename' : 'in_use'] }),
     );
     const lines = linesOf(renderPlans([makePlan({ held })], TEXT));
     expect(lines).toContain('    … and 288 more (rolecall plan acme-eu --verbose)');
@@ -280,7 +280,7 @@ function plannedHolds(names: readonly string[], near: readonly string[] = []) {
     },
   });
 }
-const UNLIMITED_DELETES = { maxDeletes: 9999, maxDeletesPerDay: 9999, maxDeletePercent: 100 };
+const UNLIMITED_DELETES = { maxDeletes: 9999, maxDeletePercent: 100 };
 
 describe('held changes', () => {
   it('share one reason and one release, whatever their names and people', () => {
@@ -301,7 +301,7 @@ describe('held changes', () => {
     const held = ['p1', 'p2', 'a1', 'e1', 'e2'].map((remoteId) => {
       const names = { p1: 'Perl', p2: 'Perl', a1: 'Ada', e1: 'Caf\u00e9', e2: 'Cafe\u0301' };
       const name = names[remoteId as keyof typeof names];
-      return hold(name, { remoteId, allowance: allowLine('skill', name, '2026-12-06') });
+      return hold(name, { remoteId, allowance: allowLine({ kind: 'skill', name, expires: '2026-12-06' }) });
     });
     const text = renderPlans([makePlan({ held })], TEXT);
     expect(text).toMatch(/Ada +nobody.*\n.*e2.*\n.*e1.*\n.*Perl +p1 {2}nobody.*\n.*Perl +p2 {2}nobody/);
@@ -316,10 +316,10 @@ it.each([
   ['markdown', MARKDOWN],
   ['html', { ...WIDE, format: 'html' as const }],
 ])('a plan as %s offers all allowances in one block, since a file contains the key once', (_, options) => {
-  const allowance = (name: string): string => allowLine('skill', name, '2026-12-06');
+  const allowance = (name: string): string => allowLine({ kind: 'skill', name, expires: '2026-12-06' });
   const held = [
     hold('Perl', { allowance: allowance('Perl') }),
-    hold('Cobol', { rules: ['in_use', 'holders_missing'], allowance: allowance('Cobol') }),
+    hold('Cobol', { rules: ['in_use', 'in_use'], allowance: allowance('Cobol') }),
     hold('K8s', { rules: ['in_use', 'rename'], allowance: allowance('K8s') }),
   ];
   const report = renderPlans([makePlan({ held })], options);
@@ -393,7 +393,7 @@ describe('several conditions of a release', () => {
     '(1) wait until noon; it is deleted then',
     '(2) raise policy.maxDeletes for this change',
   ].join('\n');
-  const held = makePlan({ held: [hold('Perl', { rules: ['max_deletes', 'too_new'], release })] });
+  const held = makePlan({ held: [hold('Perl', { rules: ['too_many', 'in_use'], release })] });
 
   it.each([
     ['text', /Release +all of these are needed:\n +\(1\) +wait until noon[^\n]*\n +\(2\) +raise policy/],

@@ -89,12 +89,12 @@ export const MIXED = makePlan({
       release: 'Move that person to Kubernetes; the next run deletes the old name.',
     }),
     hold('Fortran', {
-      rules: ['too_new'],
+      rules: ['in_use'],
       reason: 'It must be unused for a day first.',
       release: 'It is deleted when it has been unused for 24h.',
     }),
     hold('Ada', {
-      rules: ['too_new'],
+      rules: ['in_use'],
       reason: 'It must be unused for a day first.',
       release: 'It is deleted when it has been unused for 24h.',
     }),

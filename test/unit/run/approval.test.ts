@@ -87,7 +87,7 @@ test('a run without deletes applies the creates alone, and leaves the pending pl
 
 describe('a plan in approve mode', () => {
   const seed = { name: 'acme', id: '42', skills: ['Old'] };
-  const wish: Wish = { skills: ['New'], policy: { allowEmpty: true }, options: APPROVE };
+  const wish: Wish = { skills: ['New'], policy: { maxDeletePercent: 100 }, options: APPROVE };
 
   it('waits with its digest, run after run, and writes nothing', async () => {
     const on = await stage({ seed });
@@ -167,7 +167,7 @@ describe('assignments that vanished', () => {
       for (const { id } of on.sandbox.state('acme').skills) on.sandbox.unassign('acme', 'p1', id);
       for (const _ of [1, 2]) {
         const held = await on.apply(wish);
-        expect(held.plan?.held).toMatchObject([{ name: 'Old', rules: ['no_people'] }]);
+        expect(held.plan?.held).toMatchObject([{ name: 'Old', rules: ['no_evidence'] }]);
         expect((await stateOf(on)).pending).toMatchObject({ digest: held.plan?.digest });
       }
       expect(await approve(on)).toBe('approved');

@@ -155,7 +155,7 @@ export function bareRun(start: Partial<ObservedCatalog>, before: Before = {}): B
 }
 
 const NOTHING_SINCE = {
-  missing: [],
+  missingUse: new Set(),
   deletedSince: new Set<EntryKey>(),
   createdSince: new Map<EntryKey, string>(),
 };
@@ -173,6 +173,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       pending: null,
       approval:
         before.approval === undefined ? null : { digest: '', by: 'sam', givenAtMs: 0, expiresAtMs: 0 },
+      releasedRuns: new Map(),
       consecutiveFailures: 0,
     }),
     pauseOfAll: async () => null,

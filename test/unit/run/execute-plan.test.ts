@@ -20,7 +20,7 @@ function requestFor(names: readonly string[], policy: Partial<Policy> = {}, role
     ...(roles === undefined ? {} : { role: wanted(...roles) }),
   };
   return {
-    ...bareRequest(desired, { allowEmpty: true, ...policy }),
+    ...bareRequest(desired, { maxDeletePercent: 100, ...policy }),
     api: { ...API, concurrency: 1 },
   };
 }

@@ -12,7 +12,6 @@ import { QuickClock } from './quick-clock.ts';
 
 interface Setting {
   readonly lastGood?: Partial<ObservedCatalog>;
-  readonly missing?: LastGood['missing'];
   readonly deletedSince?: LastGood['deletedSince'];
   readonly createdSince?: LastGood['createdSince'];
   readonly remembered?: string | null;
@@ -47,7 +46,6 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
       if (of.lastGood === undefined && of.same !== true) return null;
       return {
         observed: of.same === true ? now : observed(of.lastGood),
-        missing: of.missing ?? [],
         deletedSince: of.deletedSince ?? new Set(),
         createdSince: of.createdSince ?? new Map(),
       };
@@ -194,21 +192,11 @@ describe('an entry that people have and that no list shows, in a new account', (
 describe('people who are missing', () => {
   const lastGood = { skill: [entry('A')], resources: [person('p', ['A'])] };
 
-  it('keep their assignments, with the time when they were first missing', async () => {
-    const { observation, startMs } = await observing({ lastGood }, () => skills('A'));
-    expect(observation.takenAtMs).toBe(startMs + 2000);
-    expect(observation.missing).toEqual([
-      { resourceId: 'p', kind: 'skill', remoteId: 'A', sinceMs: observation.takenAtMs },
-    ]);
-  });
-
-  it.each([
-    [86_399_000 - 2000, 1],
-    [86_400_000, 0],
-  ])('count for one day: after %d ms', async (ago, count) => {
-    const missing = [{ resourceId: 'q', kind: 'skill', remoteId: 'A', sinceMs: Date.now() - ago }] as const;
-    const { observation } = await observing({ lastGood: skills('A'), missing }, () => skills('A'));
-    expect(observation.missing).toHaveLength(count);
+  it('keep what they had in the last good lists in use', async () => {
+    const { observation } = await observing({ lastGood }, () => skills('A'));
+    expect([...observation.missingUse]).toEqual(['skill:A']);
+    const present = await observing({ lastGood }, () => ({ ...skills('A'), resources: [person('p', [])] }));
+    expect([...present.observation.missingUse]).toEqual([]);
   });
 });
 

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { conclude, type NumberedOperation } from '../../../src/run/apply-context.ts';
 import { findingsNow, recheckNow } from '../../../src/run/recheck-deletes.ts';
-import type { AllowedDelete } from '../../../src/core/catalog.ts';
+import type { AllowedDelete, Policy } from '../../../src/core/catalog.ts';
+import type { History } from '../../../src/core/history.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import { type BareParts, bareContext, bareRequest, creating, deleting } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
@@ -11,9 +12,15 @@ const DAY_MS = 86_400_000;
 const OLD = deleting(3, 'Old', ['p1']);
 const LISTS = { skill: [entry('Kept'), entry('Old')], resources: [person('p1', ['Old'])] };
 
-function setUp(parts: BareParts = {}, allowedDeletes: readonly AllowedDelete[] = []) {
+function setUp(
+  parts: BareParts = {},
+  allowedDeletes: readonly AllowedDelete[] = [],
+  policy: Partial<Policy> = {},
+) {
   const clock = new QuickClock();
-  const request = bareRequest({ skill: wanted('Kept', 'New'), allowedDeletes });
+  const bare = bareRequest({ skill: wanted('Kept', 'New'), allowedDeletes });
+  const settings = { ...bare.settings, policy: { ...bare.settings.policy, ...policy } };
+  const request = { ...bare, settings };
   const context = bareContext({ clock, request, ...parts });
   const day = (days: number) => new Date(context.plannedAtMs + days * DAY_MS).toISOString().slice(0, 10);
   const ruleFor = (operation: NumberedOperation, lists = LISTS) => {
@@ -71,21 +78,19 @@ describe('a delete that is checked right before it is sent', () => {
     expect(ruleFor(cafe, lists)).toBeNull();
   });
 
-  it('is held when its allowance expired and people who are missing had this entry, and no other', () => {
-    const holding = { resourceId: 'm1', kind: 'skill', remoteId: 'Old', sinceMs: 0 } as const;
-    const unused = { ...LISTS, resources: [person('p1')] };
-    const ruleWith = (missing: Partial<Record<keyof typeof holding, unknown>>) => {
-      const allowed: AllowedDelete[] = [];
-      const history = {
-        missingHoldings: [{ ...holding, remoteId: 'Else' }, { ...holding, ...missing } as typeof holding],
-      };
-      const { clock, day, ruleFor } = setUp({ history }, allowed);
-      allowed.push({ kind: 'skill', name: 'Old', expires: day(0) });
-      clock.pass(DAY_MS);
-      return ruleFor({ ...OLD, usedBy: [] }, unused);
-    };
-    expect(ruleWith({})).toBe('holders_missing');
-    expect(ruleWith({ kind: 'role' })).toBeNull();
-    expect(ruleWith({ remoteId: 'Other' })).toBeNull();
+  it.each<[string, boolean, Partial<History>, number]>([
+    ['people who are missing had it', true, { missingUse: new Set(['skill:Old']) }, DAY_MS],
+    ['people had it lately', true, { lastUsedMs: new Map([['skill:Old', Date.now() - 1000]]) }, DAY_MS],
+    ['people had it long ago', false, { lastUsedMs: new Map([['skill:Old', 1000]]) }, DAY_MS],
+    ['people had it lately and unusedFor is 0', false, { missingUse: new Set(['skill:Old']) }, 0],
+    ['people who are missing had another one', false, { missingUse: new Set(['role:Old']) }, DAY_MS],
+  ])('whose allowance expired: %s', (_, isHeld, history, unusedForMs) => {
+    const allowed: AllowedDelete[] = [];
+    const { clock, day, ruleFor } = setUp({ history }, allowed, { unusedForMs });
+    allowed.push({ kind: 'skill', name: 'Old', expires: day(0) });
+    clock.pass(DAY_MS);
+    expect(ruleFor({ ...OLD, usedBy: [] }, { ...LISTS, resources: [person('p1')] })).toBe(
+      isHeld ? 'in_use' : null,
+    );
   });
 });

@@ -125,7 +125,7 @@ describe('a store that fails', () => {
       watching(deps, () => {
         if (on.writes().length > 0) throw new StoreError('store_full', 'the disk is full');
       });
-    const wish = { skills: [], policy: { allowEmpty: true } };
+    const wish = { skills: [], policy: { maxDeletePercent: 100 } };
     await expect(on.apply({ ...wish, deps: late })).rejects.toBeInstanceOf(StoreError);
     expect(on.rows('select status from operations')).toEqual([{ status: 'unknown' }]);
     expect((await on.apply(wish)).status).toBe('converged');

@@ -19,7 +19,8 @@ const COMMIT: ConfigCommit = {
   author: null,
   subject: '',
 };
-const requestFor = (...names: string[]) => bareRequest({ skill: wanted(...names) }, { allowEmpty: true });
+const requestFor = (...names: string[]) =>
+  bareRequest({ skill: wanted(...names) }, { maxDeletePercent: 100 });
 const LEASE = { lease: { account: 'acme', runId: 'run', takenAtMs: 0 } };
 
 describe('a dry run', () => {
@@ -219,7 +220,7 @@ describe('an agreed plan', () => {
 
 describe('a run that continues the plan of another one', () => {
   it('applies what that plan contains, and nothing else', async () => {
-    const lists = { skill: skills('Kept', 'Old', 'Older'), resources: [person('p')] };
+    const lists = { skill: skills('Kept', 'Old', 'Older'), resources: [person('p', [])] };
     const first = await bareRun({ ...lists, skill: skills('Kept', 'Old') }).plan(
       requestFor('Kept', 'New', 'More'),
     );

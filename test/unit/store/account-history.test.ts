@@ -111,15 +111,6 @@ describe('the last good lists', () => {
     const last = await store.journal.lastGood('acme', '42', observed());
     expect([...(last?.deletedSince ?? [])].toSorted()).toEqual(['skill:a', 'skill:b']);
   });
-
-  it('include the people who are missing, and since when', async () => {
-    const store = await fixture();
-    const missing = [{ resourceId: 'x', kind: 'skill', remoteId: 'a', sinceMs: T0 - 5000 }] as const;
-    await store.record(await store.begin(1), lists, { missing });
-    expect((await store.journal.lastGood('acme', '42', observed()))?.missing).toEqual(missing);
-    await store.record(await store.begin(2), lists);
-    expect((await store.journal.lastGood('acme', '42', observed()))?.missing).toEqual([]);
-  });
 });
 
 describe('a remote account', () => {
@@ -144,6 +135,7 @@ describe('a remote account', () => {
       pause: null,
       throttledUntilMs: null,
       lastAppliedCommit: null,
+      releasedRuns: new Map(),
       pending: null,
       approval: null,
       consecutiveFailures: 0,
@@ -215,7 +207,7 @@ describe('an entry that a line of allowedDeletes released', () => {
     const lease = await store.take(runId(1));
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
-    expect(await store.apply(id, lease, { released: [RELEASED] })).toBe('committed');
+    expect(await store.apply(id, lease, { released: { entries: [RELEASED], run: null } })).toBe('committed');
     const released = async (remote = '42') =>
       (await store.journal.accountHistory('acme', remote, T0)).released;
     expect(await released()).toEqual([{ ...RELEASED, deletedByRun: null }]);
@@ -231,8 +223,23 @@ describe('an entry that a line of allowedDeletes released', () => {
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A')] });
     await store.locks.release(lease);
-    expect(await store.apply(id, lease, { released: [RELEASED] })).toBe('lock_lost');
+    expect(await store.apply(id, lease, { released: { entries: [RELEASED], run: null } })).toBe('lock_lost');
     expect((await store.journal.accountHistory('acme', '42', T0)).released).toEqual([]);
+  });
+});
+
+describe('a run that a line of allowedDeletes released', () => {
+  it('is remembered with the line, beside those before it', async () => {
+    const store = await fixture();
+    const lines = ['2026-12-31 40', '2027-01-31 7'];
+    for (const [index, run] of lines.entries()) {
+      const lease = await store.take(runId(index + 1));
+      const id = await store.begin(index + 1);
+      expect(await store.apply(id, lease, { released: { entries: [], run } })).toBe('committed');
+      await store.end(id);
+    }
+    const { releasedRuns } = await store.journal.accountState('acme');
+    expect([...releasedRuns]).toEqual(lines.map((line, index) => [line, runId(index + 1)]));
   });
 });
 
@@ -240,14 +247,16 @@ describe('an account whose file was renamed', () => {
   const claimOf = (id: string, account: string, configured: readonly string[] = [account]) =>
     ({ runId: id, account, baseUrl: BASE, remoteAccountId: '42', configured: new Set(configured) }) as const;
 
-  /** An account “old” with a run, a snapshot, an entry of its own, a missing holding and a pause. */
+  /** An account “old” with a run, a snapshot, an entry of its own, a released run and a pause. */
   async function renamed() {
     const store = await fixture();
     const lease = await store.take(runId(1), Date.now(), 'old');
     const id = await store.begin(1, { account: 'old' });
-    const missing = [{ kind: 'skill', remoteId: 'a', resourceId: 'p', sinceMs: T0 }] as const;
-    await store.record(id, { skill: [listed('a', 'A')] }, { account: 'old', missing });
-    await store.apply(id, lease, { named: [entryKey('skill', 'a')], released: [RELEASED] });
+    await store.record(id, { skill: [listed('a', 'A')] }, { account: 'old' });
+    await store.apply(id, lease, {
+      named: [entryKey('skill', 'a')],
+      released: { entries: [RELEASED], run: '2026-12-31 40' },
+    });
     await store.end(id);
     store.execute("update accounts set paused = 1, last_applied_commit = 'c0ffee' where name = 'old'");
     return store;
@@ -268,7 +277,7 @@ describe('an account whose file was renamed', () => {
     expect(memory.released).toEqual([{ ...RELEASED, deletedByRun: null }]);
     const last = await store.journal.lastGood('new', '42', observed());
     expect(last?.observed.skill).toMatchObject([{ id: 'a' }]);
-    expect(last?.missing).toMatchObject([{ remoteId: 'a', resourceId: 'p' }]);
+    expect([...state.releasedRuns.keys()]).toEqual(['2026-12-31 40']);
     expect(store.rows('select name, last_run_id from accounts')).toEqual([{ name: 'new', last_run_id: id }]);
     expect(store.rows("select 1 from runs where account = 'new'")).toHaveLength(2);
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBeNull();

@@ -110,7 +110,8 @@ describe('entries that rolecall changed', () => {
       result(2, { entry: { remoteId: 'trimmed', name: 'Trimmed', existed: true } }),
       result(3),
     ]);
-    const released = [{ kind: 'skill', remoteId: 'released', allowance: '2026-12-31 Old' }] as const;
+    const entries = [{ kind: 'skill', remoteId: 'released', allowance: '2026-12-31 Old' }] as const;
+    const released = { entries, run: null };
     await store.apply(id, lease, { named: ['skill:adopted'], released });
     await store.end(id);
     await store.end(await runAt(store, 100, ['stays']));

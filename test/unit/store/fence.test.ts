@@ -36,7 +36,7 @@ async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof 
     runId: id,
     remoteAccountId: '42',
     named: [entryKey('skill', 'a')],
-    released: [],
+    released: { entries: [], run: null },
     commit: null,
   };
   const claim = { runId: id, account: 'acme', baseUrl: BASE, remoteAccountId: '43', configured: new Set('') };

@@ -237,7 +237,7 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
         takenAtMs: T0,
         observed: observed(lists),
         good: true,
-        missing: [],
+        missingUse: new Set(),
         ...more,
       }),
     async take(id, atMs = T0, account = 'acme') {
@@ -257,7 +257,7 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
         runId: id,
         remoteAccountId: '42',
         named: [],
-        released: [],
+        released: { entries: [], run: null },
         commit: null,
         ...applied,
       }),

@@ -6,9 +6,16 @@ import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../../../
 import { holdersIn, type HoldersOf } from '../../../core/unknown-holders.ts';
 import { countedTitle, type Section, shortened } from '../../../report/document.ts';
 import { visible, visibleName } from '../../../report/escape-invisible.ts';
-import { count, HOLD_RULE_TEXTS } from '../../../report/formatting.ts';
+import { RULES } from '../../../core/hold-rules.ts';
+import { count } from '../../../report/formatting.ts';
 import { Code, SectionBody } from '../../../report/html.tsx';
-import { heldSections, leftAloneSection, warningSection } from '../../../report/plan-sections.ts';
+import {
+  HELD_GROUPS,
+  heldIn,
+  heldSections,
+  leftAloneSection,
+  warningSection,
+} from '../../../report/plan-sections.ts';
 import { affectedText, heldPeople } from '../../../report/plan-sentence.ts';
 import { Card, Pager } from './page-parts.tsx';
 
@@ -134,7 +141,17 @@ export function HeldCard({ plan, at, place, file }: ChangesProps & { readonly fi
   const isShared = (rule: HoldRule) => rule !== 'in_use' && held.every(({ rules }) => rules.includes(rule));
   const shared = held.length === 1 ? [] : HOLD_RULES.filter(isShared);
   const rows = (some: readonly HeldChange[]) =>
-    some.map((change) => <HeldRow change={change} words={fewWords(change, holders, shared)} />);
+    HELD_GROUPS.map(({ group, title }) => {
+      const ofGroup = heldIn(group, some);
+      return ofGroup.length === 0 ? null : (
+        <>
+          <p class="quiet">{title}</p>
+          {ofGroup.map((change) => (
+            <HeldRow change={change} words={fewWords(change, holders, shared)} />
+          ))}
+        </>
+      );
+    });
   const last = Math.ceil(held.length / HELD_PART);
   const part = Math.min(place.heldPart, last);
   const from = (part - 1) * HELD_PART;
@@ -148,7 +165,7 @@ export function HeldCard({ plan, at, place, file }: ChangesProps & { readonly fi
       aside={affectedText(peopleHave, heldPeople(plan))}
     >
       {shared.length === 0 ? null : (
-        <p class="quiet">All of them: {shared.map((rule) => HOLD_RULE_TEXTS[rule]).join('; ')}.</p>
+        <p class="quiet">All of them: {shared.map((rule) => RULES[rule].text).join('; ')}.</p>
       )}
       {rows(shown.slice(0, HELD_SHOWN))}
       {rest.length === 0 ? null : (
@@ -197,16 +214,15 @@ function HeldRow({ change, words }: { readonly change: HeldChange; readonly word
   );
 }
 
-/** `3 people have it: ada, grace, linus · looks like an undeclared rename · near “JavaScript”`. */
+/** `3 people have it: ada, grace, linus · the rename is not complete, or not declared · desired “JavaScript”`. */
 function fewWords(change: HeldChange, holders: HoldersOf, shared: readonly HoldRule[]): string {
   const { action, usedBy, rules, desiredName } = change;
   const who = usedBy.length === 0 ? '' : `: ${firstFew(usedBy.map(visibleName), NAMED_PEOPLE)}`;
-  const own = rules.filter((rule) => rule !== 'in_use' && !shared.includes(rule));
-  const relation = rules.includes('rename') ? 'new name' : 'near';
+  const own = rules.filter((rule) => (rule !== 'in_use' || usedBy.length === 0) && !shared.includes(rule));
   const parts = [
     ...(action === 'create' ? [] : [`${peopleHave(holders(change)?.length ?? null)}${who}`]),
-    ...own.map((rule) => HOLD_RULE_TEXTS[rule]),
-    ...(desiredName === undefined ? [] : [`${relation} “${desiredName}”`]),
+    ...own.map((rule) => RULES[rule].text),
+    ...(desiredName === undefined ? [] : [`desired “${desiredName}”`]),
   ];
   return visible(parts.join(' · '));
 }

@@ -283,7 +283,7 @@ describe('the page of an account', () => {
 
   it('shows what most people have first of what is held, and the others folded', async () => {
     const held = Array.from({ length: 9 }, (_, index) =>
-      hold(`Held ${index}`, { rules: ['in_use', 'max_deletes'], usedBy: index === 0 ? ['ada', 'bob'] : [] }),
+      hold(`Held ${index}`, { rules: ['in_use', 'too_many'], usedBy: index === 0 ? ['ada', 'bob'] : [] }),
     );
     const detail = ended(makePlan({ operations: [], held }), 'held');
     const accounts = [makeAccount('a', { lastRun: detail.run })];

@@ -424,7 +424,7 @@ describe('a message for Teams', () => {
 describe('a notice', () => {
   it.each(['json', 'slack', 'teams'] as const)('as %s names no person', (format) => {
     const all: readonly [NoticeType, RunSketch][] = [
-      ['held', { status: 'held', held: [{ rules: ['holders_missing'] }] }],
+      ['held', { status: 'held', held: [{ rules: ['in_use'] }] }],
       ['drift', DRIFT],
       [
         'applied',
