@@ -59,7 +59,7 @@ export interface RunResult {
   readonly ended: EndedRun;
   /** How many entries of each kind its last lists showed; empty when it read none. */
   readonly entryCounts: ReadonlyMap<Kind, number>;
-  /** Whether the outcome of an operation is unknown: the next run settles it, and is due at once. */
+  /** Whether the outcome of a create is unknown: the next run settles it, and is due at once. */
   readonly isDoubtful: boolean;
 }
 
@@ -155,7 +155,10 @@ export function resultOf(begun: NewRun, ending: Ending, finishedAtMs: number): R
     failure: error ?? null,
     ended: { run, operations, warnings, plan },
     entryCounts,
-    isDoubtful: status === 'partial' && operations.some((operation) => operation.status === 'unknown'),
+    // A delete is simply sent again by the next run of the schedule; one at once could go on for ever.
+    isDoubtful:
+      status === 'partial' &&
+      operations.some((each) => each.action === 'create' && each.status === 'unknown'),
   };
 }
 

@@ -152,6 +152,15 @@ it('a confirmed create that the lists show under another name is not created aga
 describe('a delete', () => {
   const seed = { ...SEED, skills: ['Kept', 'Old'] };
 
+  it('that is never answered does not make the account due at once, again and again', async () => {
+    const faults = [
+      { match: { method: 'DELETE' }, times: 'always', do: { type: 'drop-before-effect' } },
+    ] as const;
+    const on = await stage({ seed, faults: [...faults], api: { retries: 1 } });
+    expect(await on.apply({ skills: ['Kept'] })).toMatchObject({ status: 'partial', isDoubtful: false });
+    expect(operations(on)).toMatchObject([{ name: 'Old', status: 'unknown' }]);
+  });
+
   it.each([
     ['had an effect that the lists show late, so the entry is created again', 'drop-after-effect', 1, 'done'],
     ['had no effect', 'drop-before-effect', 0, 'unknown'],
