@@ -102,6 +102,7 @@ async function run(own: Process): Promise<void> {
     store: health,
     signals,
     clock: systemClock,
+    shutdownGraceMs: () => registry.service().daemon.shutdownGraceMs,
   });
   const http = await openHttp(source.service, {
     tokens,
@@ -148,7 +149,7 @@ async function run(own: Process): Promise<void> {
 
   const signal = await signals.received;
   log.info({ event: 'stopping', signal }, 'rolecall stops: no new run starts');
-  signals.limitStop(log);
+  signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
 }
 
 async function openDaemonSession(own: Process, { configuration, service }: Source): Promise<Session> {

@@ -117,7 +117,7 @@ function nextRunOf({ configured, record }: KnownAccount, nowMs: number): Account
   // One interval after the latest tick it is due, and one more later overdue. A long run is late, not missing.
   const isRunning = record?.lastRun?.finishedAt === null;
   const intervalMs = Math.max(0, ...gapsMs(schedule, timezone));
-  const nextTick = record?.tickedMs == null ? null : record.tickedMs + intervalMs;
+  const nextTick = typeof record?.tickedMs === 'number' ? record.tickedMs + intervalMs : null;
   const dueMs = isRunning ? null : (record?.dueMs ?? nextTick);
   const isOverdue = dueMs !== null && dueMs + intervalMs < nowMs;
   return { at: iso(record?.dueMs ?? nextMs), overdueSince: isOverdue ? iso(dueMs) : null };

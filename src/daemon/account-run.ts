@@ -59,6 +59,8 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
 
   async function run(due: DueRun): Promise<DueReason | null> {
     const { account: name, trigger, by } = due;
+    // A tick was made; what was interrupted is only continued.
+    const again: DueReason = { trigger: isByOperator(trigger) ? trigger : 'start', by };
     const startedAt = performance.now();
     try {
       await registry.refresh(name, isByOperator(trigger) ? MOST_CHANGING_MS : 0);
@@ -67,12 +69,12 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       if (unjournaled.size === 0) problem = null;
       if (result === null) return null;
       await reportEnd(result, (performance.now() - startedAt) / 1000);
-      if (result.status === 'interrupted') return { trigger, by };
+      if (result.status === 'interrupted') return again;
       return result.isDoubtful ? { trigger: 'doubt', by: null } : null;
     } catch (error) {
       // The tick is not lost: it is made when the store answers, or by another process.
       if (error instanceof StoreError && ['lock_lost', 'store_unavailable'].includes(error.code))
-        return { trigger, by };
+        return again;
       // The store cannot be used, or there is a bug. The daemon logs it and continues.
       const { code, message } = describeFailure(error);
       log.error({ event: 'run_failed', account: name, trigger, code, error: message }, 'the run failed');
@@ -80,7 +82,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
       // An account that was removed meanwhile is not run again, so it could never report that the problem has gone.
       if (registry.account(name) === undefined) return null;
       // The stop may be the reason.
-      if (due.signals.stop.aborted) return { trigger, by };
+      if (due.signals.stop.aborted) return again;
       unjournaled.add(name);
       problem = message;
       return null;

@@ -67,6 +67,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
   let lastSeq: number | null = null;
   let gaugesMs = Number.NEGATIVE_INFINITY;
   let lastRuns: Promise<void> | null = null;
+  /** Since when accounts are due, as of the last look. */
+  let dueMs = new Map<string, number | null>();
 
   const runs = createAccountRuns(options);
   const loop = new RunLoop({
@@ -87,6 +89,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     metrics.account(ALL_ACCOUNTS, { isPaused: pause !== null, pending: null });
     if (clock.steadyMs() - gaugesMs < GAUGES_MS) return;
     const records = await reader.accounts();
+    dueMs = new Map(records.map((record) => [record.name, record.dueMs]));
     for (const record of records) if (registry.account(record.name) !== undefined) metrics.known(record);
     if (lastRuns === null) logAccounts(records);
     lastRuns ??= showLastRuns(records);
@@ -166,7 +169,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
     metrics.schedules(
       registry.accounts().map(({ name }) => ({
         account: name,
-        nextRunMs: () => loop.nextTickMs(name),
+        nextRunMs: () => dueMs.get(name) ?? loop.nextTickMs(name),
         longestGapMs: loop.longestGapMs(name),
       })),
     );

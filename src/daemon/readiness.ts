@@ -9,6 +9,7 @@ export interface ReadinessOptions {
   readonly store: Pick<StoreHealth, 'problem'>;
   readonly signals: Pick<RunSignals, 'stop' | 'kill'>;
   readonly clock: Pick<Clock, 'steadyMs' | 'sleep'>;
+  readonly shutdownGraceMs: () => number;
 }
 
 export interface Readiness {
@@ -42,7 +43,8 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     async drained() {
       const fromMs = stoppedMs ?? clock.steadyMs();
       if (probedMs < fromMs - RECENT_MS) return;
-      await clock.sleep(Math.max(0, fromMs + DRAIN_MS - clock.steadyMs()), signals.kill);
+      const drainMs = Math.min(DRAIN_MS, options.shutdownGraceMs());
+      await clock.sleep(Math.max(0, fromMs + drainMs - clock.steadyMs()), signals.kill);
     },
   };
 }

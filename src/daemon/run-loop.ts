@@ -9,7 +9,8 @@ import type { Log } from './log.ts';
 import { Ticks } from './ticks.ts';
 
 const POLL_MS = 250;
-const TICK_MS = 1000;
+/** How often rarer work is done, at least: a bit more often than once a second. */
+const SECOND_MS = 900;
 /** A look at ten thousand due accounts takes long, so others follow less often: up to this time after it. */
 const MOST_POLL_MS = 1000;
 
@@ -61,7 +62,7 @@ export class RunLoop {
   #wake = new AbortController();
   #isWanted = false;
   #problem: string | null = null;
-  #tickedMs = Number.NEGATIVE_INFINITY;
+  #secondMs = Number.NEGATIVE_INFINITY;
   #loop: Promise<void> | null = null;
 
   constructor(options: RunLoopOptions) {
@@ -154,14 +155,14 @@ export class RunLoop {
     onStoreClock(nowMs, clock.steadyMs() - began);
     this.#waiting = accounts.filter(({ account }) => registry.account(account) !== undefined);
     this.#startNext();
-    if (clock.steadyMs() - this.#tickedMs < TICK_MS) return;
-    await due.endPause(nowMs);
-    if (this.#news.size + this.#fresh.size > 0) await this.#announce(nowMs);
     await this.#tick(this.#ticks.passed(nowMs), nowMs);
     this.#ticks.advance(nowMs);
-    await this.#options.everySecond();
-    this.#tickedMs = began;
     this.#problem = null;
+    if (began - this.#secondMs < SECOND_MS) return;
+    await due.endPause(nowMs);
+    if (this.#news.size + this.#fresh.size > 0) await this.#announce(nowMs);
+    await this.#options.everySecond();
+    this.#secondMs = began;
   }
 
   /** Makes accounts due that no daemon knows, that missed a tick while none ran, and whose files have changed. */
@@ -192,6 +193,7 @@ export class RunLoop {
 
   async #tick(ticks: Parameters<DueAccounts['tick']>[0], nowMs: number): Promise<void> {
     for (const account of await this.#options.due.tick(ticks, nowMs)) this.#options.onSkipped(account);
+    if (ticks.length > 0) this.#isWanted = true;
   }
 
   /** Starts what has been due longest; a full address delays only its own accounts. */

@@ -1,5 +1,4 @@
 // The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
-import { setImmediate } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
 import { type Kind, KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
@@ -25,8 +24,6 @@ export function accountHistoryJournal(
     },
 
     async accountHistory(account, remoteAccountId, nowMs) {
-      // SQLite answers at once, and the daemon keeps answering before a large plan is made.
-      await setImmediate();
       const { rows } = await sql<Selectable<Tables['entries']>>`
         select * from entries
         where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}`.execute(db);

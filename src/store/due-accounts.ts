@@ -33,7 +33,7 @@ export function dueAccounts(db: Database): DueAccounts {
       const accounts = rows.flatMap((row): DueAccount[] => {
         const { name: account, due_at: dueAt, lease_run: run, lease_until: until, due_reason } = row;
         if (account === null || isHeld(db, row, nowMs)) return [];
-        const trigger = due_reason ?? 'catch_up';
+        const trigger = due_reason ?? 'start';
         const isPaused = row.paused === 1;
         const isRunnable = isDue(dueAt, nowMs) && (!isPaused || trigger === 'manual');
         // A lease that ended is that of a process that died.

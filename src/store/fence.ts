@@ -64,7 +64,7 @@ const LONGEST_LEASE_MS = 120_000;
 export function isHeld(db: Database, row: LeaseRow, nowMs: number): boolean {
   const { lease_holder: holder, lease_until: until } = row;
   if (holder === null || until === null) return false;
-  const { leaseMs, isDead } = engineOf(db);
-  const longestMs = Math.max(LONGEST_LEASES * leaseMs, LONGEST_LEASE_MS);
-  return until > toIso(nowMs) && until < toIso(nowMs + longestMs) && !isDead(holderOf(holder));
+  const engine = engineOf(db);
+  const longestMs = Math.max(LONGEST_LEASES * engine.leaseMs, LONGEST_LEASE_MS);
+  return until > toIso(nowMs) && until < toIso(nowMs + longestMs) && !engine.isDead(holderOf(holder));
 }

@@ -1,6 +1,6 @@
 // The leases: one run at a time for each account, across all processes that share the store. The row of the account has it.
-import { type RawBuilder, sql } from 'kysely';
-import type { DueReason, Lease, LockAttempt, Locks } from '../core/ports/locks.ts';
+import { sql } from 'kysely';
+import type { DueAccount, DueReason, Lease, LockAttempt, Locks } from '../core/ports/locks.ts';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
 import { dueColumns } from './due-accounts.ts';
 import { engineOf } from './engine.ts';
@@ -26,31 +26,32 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     );
   }
 
-  /** Takes the lease if it is as it was read; resolves with the time by the clock of the store, or null. */
+  /** Takes the lease if it is as it was read. With `due`, also takes the account as due, if it still is as it was read. */
   async function take(
     account: string,
-    runId: string,
-    nowMs: number,
-    seen: { readonly run: string | null; readonly until: string | null; readonly also?: RawBuilder<unknown> },
-    notDue: RawBuilder<unknown> = sql``,
+    { run, until: seenUntil }: Pick<DueAccount['seen'], 'run' | 'until'>,
+    { runId, nowMs }: { readonly runId: string; readonly nowMs: number },
+    due: DueAccount | null,
   ): Promise<Lease | null> {
+    const notDue = due === null ? sql`` : sql`, due_at = null, due_reason = null, due_by = null`;
+    const stillDue = due === null ? sql`` : sql`and accounts.due_at is not distinct from ${due.seen.dueAt}`;
     const until = engine.timeAfter(leaseMs, nowMs);
     const { rows } = await sql<{ lease_until: string }>`
       insert into accounts (name, lease_holder, lease_until, lease_run) values (${account}, ${HOLDER}, ${until}, ${runId})
       on conflict (name) do update set lease_holder = excluded.lease_holder, lease_until = excluded.lease_until,
         lease_run = excluded.lease_run, lease_token = null${notDue}
-      where accounts.lease_run is not distinct from ${seen.run}
-        and accounts.lease_until is not distinct from ${seen.until} ${seen.also ?? sql``}
+      where accounts.lease_run is not distinct from ${run}
+        and accounts.lease_until is not distinct from ${seenUntil} ${stillDue}
       returning lease_until`.execute(db);
     const [row] = rows;
     if (row === undefined) return null;
     const lease = { account, runId, takenAtMs: toMs(row.lease_until) - leaseMs };
     try {
       // A broken run remains `running` until this is complete, so that the next holder ends it if this process dies.
-      await interruptRuns(db, await brokenRuns(db, account, seen.run, lease.takenAtMs), lease.takenAtMs);
+      await interruptRuns(db, await brokenRuns(db, account, run, lease.takenAtMs), lease.takenAtMs);
     } catch (error) {
       // If this fails too, others can take the lease when it has ended.
-      await release(lease).catch(() => undefined);
+      await release(lease, due).catch(() => undefined);
       throw error;
     }
     return lease;
@@ -65,20 +66,13 @@ export function createLocks(db: Database, quick: Database = db): Locks {
         if (row !== undefined && isHeld(db, row, await engine.clockMs(db, nowMs)))
           return { heldBy: `${describeHolder(row)} (run ${row.lease_run ?? ''})` };
         const seen = { run: row?.lease_run ?? null, until: row?.lease_until ?? null };
-        const lease = await take(account, runId, nowMs, seen);
+        const lease = await take(account, seen, { runId, nowMs }, null);
         if (lease !== null) return { lease };
         // Another process took it meanwhile, and may be named.
       }
     },
 
-    take: ({ account, seen }, runId, nowMs) =>
-      take(
-        account,
-        runId,
-        nowMs,
-        { ...seen, also: sql`and accounts.due_at is not distinct from ${seen.dueAt}` },
-        sql`, due_at = null, due_reason = null, due_by = null`,
-      ),
+    take: (due, runId, nowMs) => take(due.account, due.seen, { runId, nowMs }, due),
 
     release,
 

@@ -1,5 +1,4 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
-import { setImmediate } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
@@ -33,8 +32,6 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
 
   return {
     async lastGood(account, remoteAccountId, observed): Promise<LastGood | null> {
-      // Here and below: SQLite answers at once, and the daemon keeps answering between the steps of a large run.
-      await setImmediate();
       const { rows: snapshots } = await sql<GoodSnapshot>`
         select snapshots.*, remote_account_id
         from accounts join snapshots on run_id = last_good_run and phase = last_good_phase
@@ -53,7 +50,6 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
     },
 
     async recordObservation(observation) {
-      await setImmediate();
       const lists = digestOnce(observation.observed);
       const bodies = await newBodies(db, lists);
       const isKnown = observation.good && bodies.size === 0 && (await markSeen(db, observation, lists));

@@ -41,7 +41,7 @@ export async function claimToken(db: Database, lease: Lease, tokenKey: string): 
     .where('name', '=', lease.account)
     .where('lease_run', '=', lease.runId);
   const { numUpdatedRows } = await own
-    .where(({ not, exists }) => not(exists(others.select('others.name'))))
+    .where((eb) => eb.not(eb.exists(others.select('others.name'))))
     .executeTakeFirstOrThrow();
   if (numUpdatedRows > 0n) return null;
   const users = await others.selectAll().execute();

@@ -53,7 +53,8 @@ export async function startStage(
     const head = `baseUrl: ${sandbox.url}\ntoken: { env: ${variableOf(account)} }\n`;
     writeBelow(folder, `config/accounts/${account}.yaml`, `${head}${file}\n`);
   };
-  writeServiceFile(folder);
+  // The end does not wait for the answers to an account that runs.
+  writeServiceFile(folder, ['daemon: { shutdownGrace: 100ms }']);
   for (const { name, file } of accounts) configure(name, file);
   const env = Object.fromEntries(accounts.map(({ name }) => [variableOf(name), tokenOf(name)]));
   const daemon = await startDaemonProcess(folder, env);

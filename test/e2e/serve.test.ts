@@ -34,8 +34,9 @@ async function setUp(): Promise<Setting> {
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
       `api: ${QUICK_API}`,
-      `defaults: { mode: apply, schedule: ${EVERY_SECOND} }`,
+      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
       'http: { listen: 127.0.0.1:0 }',
+      'daemon: { shutdownGrace: 2s }',
       '',
     ].join('\n'),
   );

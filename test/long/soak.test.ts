@@ -78,6 +78,7 @@ test(
       accounts: 40,
       everySeconds: 1,
       members: 1,
+      maxRuns: 8,
       leaseMs: 30_000,
       restMs: 0,
       store: 'sqlite',

@@ -125,8 +125,8 @@ async function staleRows(fleet: Fleet): Promise<string[]> {
   const operations = await fleet.rows<object>(
     `select run_id, seq, name, status from operations where status in ('sent', 'pending')`,
   );
-  const locks = await fleet.rows<object>('select account, run_id from locks');
-  return Object.entries({ runs, operations, locks }).flatMap(([table, rows]) =>
+  const leases = await fleet.rows<object>('select name, lease_run from accounts where lease_run is not null');
+  return Object.entries({ runs, operations, leases }).flatMap(([table, rows]) =>
     rows.map((row) => `${table}: ${JSON.stringify(row)}`),
   );
 }
@@ -139,7 +139,7 @@ function mismatches({ on, accounts, desired }: Fleet): string[] {
   });
 }
 
-/** Runs with an older file of an account after one with a newer file. A run with uncommitted files is not judged. */
+/** Runs that wrote with an older file of an account after one with a newer file. A run with uncommitted files is not judged. */
 function olderAfterNewer({ commits }: Fleet, runs: readonly FleetRun[]): string[] {
   const order = new Map(commits.map(({ id }, index) => [id, index]));
   const changes = groupBy(commits.keys(), (index) => commits[index]?.account ?? '');
@@ -150,7 +150,7 @@ function olderAfterNewer({ commits }: Fleet, runs: readonly FleetRun[]): string[
       const commit = order.get(run.config_commit ?? '') ?? -1;
       if (run.config_dirty !== 0 || commit === -1) continue;
       const version = changes.get(account)?.findLast((change) => change <= commit) ?? 0;
-      if (version < newest)
+      if (version < newest && run.created + run.deleted > 0)
         breaches.push(`${account}: ${described(run)} with its file of commit ${version}, after ${newest}`);
       newest = Math.max(newest, version);
     }
@@ -197,7 +197,7 @@ export async function reportOf(
     'ticks with several runs': repeatedTicks(runs, everyMs),
     'rows of ended processes': await staleRows(fleet),
     'accounts that differ from their files': mismatches(fleet),
-    'runs with an older file': olderAfterNewer(fleet, runs),
+    'writes by an older file': olderAfterNewer(fleet, runs),
     'accounts without a run for too long': longWaits(gaps, takeoverMs, everyMs),
     'times without any run': silences(until, { gaps, outages: log.outages }, takeoverMs, everyMs),
   };

@@ -7,6 +7,8 @@ export interface FleetRun {
   readonly trigger: string;
   readonly status: string;
   readonly holder_pid: number;
+  readonly created: number;
+  readonly deleted: number;
   readonly config_commit: string | null;
   readonly config_dirty: number | null;
   readonly startedMs: number;
@@ -21,7 +23,7 @@ type StoredRun = Omit<FleetRun, 'startedMs' | 'finishedMs'> & {
 /** All runs of the changing accounts, in the order in which they started. */
 export async function runsOf(fleet: Fleet): Promise<readonly FleetRun[]> {
   const rows = await fleet.rows<StoredRun>(
-    `select id, account, trigger, status, holder_pid, config_commit, config_dirty, started_at, finished_at
+    `select id, account, trigger, status, holder_pid, created, deleted, config_commit, config_dirty, started_at, finished_at
      from runs where account like 'acct-%'`,
   );
   return rows

@@ -1,9 +1,8 @@
 // Four accounts for several daemons on one PostgreSQL store.
-import type { Daemon } from './daemon.ts';
 import { WITH_TOKEN } from './daemon.ts';
 import { scene, type Scene } from './scene.ts';
-import { until } from './workspace.ts';
 
+const LEASE_MS = 4000;
 /** Those besides `acme`. */
 export const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
 
@@ -16,17 +15,8 @@ export async function replicaScene(schedule: string): Promise<Scene> {
   });
   on.serve(
     { timeout: '2s', settle: '2500ms' },
-    `${WITH_TOKEN}\ndefaults: { mode: apply, schedule: ${schedule} }`,
+    `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms, maxRuns: 4, shutdownGrace: 2s }\ndefaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`,
   );
   for (const name of ACCOUNTS) on.configure('skills: [Go]', name);
   return on;
-}
-
-/** Whether the daemon leads, by its metric. */
-export async function leads(daemon: Daemon): Promise<boolean> {
-  return /^rolecall_leader 1$/m.test((await daemon.get('/metrics')).text);
-}
-
-export async function untilLeading(daemon: Daemon): Promise<void> {
-  await until('the daemon leads', () => leads(daemon));
 }

@@ -21,11 +21,12 @@ describe('the service file', () => {
 
   test('can name a database, whose reference is a secret of the daemon', async () => {
     const { service, lines, secrets } = await loadService(
-      'store: { postgres: { url: { file: db-url }, schema: staging } }',
+      'store: { postgres: { url: { file: db-url }, schema: staging } }\ndaemon: { lease: 90s }',
     );
     expect(lines).toEqual([]);
     const url = { file: expect.stringMatching(/^\/.*\/db-url$/u) };
     expect(service?.store).toEqual({ postgres: { url, schema: 'staging' } });
+    expect(service?.daemon.leaseMs).toBe(90_000);
     expect(secrets.filter(({ account }) => account === undefined)).toEqual([
       expect.objectContaining({ ref: url, what: 'store.postgres.url', line: 1, column: 27 }),
     ]);

@@ -72,7 +72,7 @@ it('the run of an invalid file is journaled', async () => {
 it('a run whose lease was lost, or that the database did not answer, is made again for the same reason', async () => {
   expect(await runWith('manual', { beginRun: fails('lock_lost') })).toEqual(['again: manual by ann']);
   expect(await runWith('schedule', { beginRun: fails('store_unavailable') })).toEqual([
-    'again: schedule by ann',
+    'again: start by ann',
   ]);
 });
 
@@ -80,6 +80,6 @@ it('a run that cannot be journaled is a problem of the daemon, unless the daemon
   for (const code of ['store_failed', 'store_unopenable'])
     expect(await runWith('schedule', { beginRun: fails(code) })).toEqual(['failed']);
   expect(await runWith('schedule', { beginRun: fails('store_failed'), isStopping: true })).toEqual([
-    'again: schedule by ann',
+    'again: start by ann',
   ]);
 });

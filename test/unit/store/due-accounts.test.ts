@@ -125,10 +125,22 @@ it('the lease of a process that died makes its account due when it ends, and its
   const id = await store.begin(2, { mode: 'plan' });
   store.execute("update accounts set lease_holder = '1 elsewhere||'");
   expect(await reasons(store, T0 + leaseMs - 1)).toEqual([]);
-  expect(await reasons(store, T0 + leaseMs)).toEqual(['acme: catch_up']);
+  expect(await reasons(store, T0 + leaseMs)).toEqual(['acme: start']);
   await take(store, 3, T0 + leaseMs);
   expect(store.rows('select status from runs where id = ?', id)).toEqual([{ status: 'interrupted' }]);
   expect((await store.locks.renew([taken.runId], T0 + leaseMs)).held).toEqual(new Set());
+});
+
+it('an account stays due when the broken run of its last holder cannot be ended', async () => {
+  const store = await known();
+  await store.take(runId(2), T0);
+  await store.begin(2);
+  store.execute("update accounts set lease_until = '2026-01-01T00:00:00.000Z'");
+  const repair = store.failOn('runs', 'update');
+  await expect(take(store, 3, T0)).rejects.toThrow('no space');
+  repair();
+  await take(store, 4, Date.now());
+  expect(store.rows('select status from runs')).toEqual([{ status: 'interrupted' }]);
 });
 
 it('a lease that is given back by an interrupted run leaves the account due for the same reason', async () => {
