@@ -74,7 +74,7 @@ export async function applyToAccounts(
   if (saved === null && names.every(isExclusion)) requireAll(configuration);
   const accounts = accountsToApply(loaded.accounts, names, saved, options.all === true);
   const output = openOutput(options);
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const signals = listenForSignals();
   const session = await openSession(context, configuration, service, { accept });
   const detail = { verbose: options.verbose, ...(await sourceDetail(loaded, session.commit)) };
   try {

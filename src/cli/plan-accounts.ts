@@ -51,7 +51,7 @@ export async function planAccounts(
   }
   const loaded = await loadAccounts(context.configFile, names);
   const { configuration, service, accounts } = loaded;
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const signals = listenForSignals();
   const { accept = ACCEPT_NOTHING } = options;
   const session = await openSession(context, configuration, service, { ...LOOKING, accept });
   try {

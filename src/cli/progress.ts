@@ -93,6 +93,9 @@ export async function showProgress<T>(work: Work, run: (track: Track) => Promise
 /** As many names of account files as a command works on at a time: the lists of so many names are in memory. */
 const MOST_NAMES = 20_000;
 
+/** As in a daemon. */
+const MOST_RUNS = 8;
+
 /**
  * Calls `work` for each account, with the progress shown. Enough accounts run at a time to use `hostConcurrency`, and of large
  * ones no more than a daemon runs. Results are in the order of the accounts. After a failure no further call starts; the
@@ -101,12 +104,12 @@ const MOST_NAMES = 20_000;
 export async function mapAccounts<R>(
   verb: string,
   accounts: readonly ConfiguredAccount[],
-  { api, daemon }: ServiceSettings,
+  { api }: ServiceSettings,
   work: (account: ConfiguredAccount, observe: Observe) => Promise<R>,
 ): Promise<R[]> {
   const sizes = accounts.map(({ settings }) => KINDS.flatMap((kind) => settings?.desired[kind] ?? []).length);
   const fitting = Math.floor(MOST_NAMES / Math.max(1, ...sizes));
-  const limit = Math.max(daemon.maxRuns, Math.min(api.hostConcurrency, fitting));
+  const limit = Math.max(MOST_RUNS, Math.min(api.hostConcurrency, fitting));
   const results: R[] = [];
   const failures: unknown[] = [];
   const queue = accounts.entries();

@@ -39,7 +39,7 @@ export async function openReading(
   { configuration, service }: Pick<Loaded, 'configuration' | 'service'>,
   accept: Acceptance = ACCEPT_NOTHING,
 ): Promise<AccountReading> {
-  const signals = listenForSignals(service.daemon.shutdownGraceMs);
+  const signals = listenForSignals();
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const store = await openExistingJournal(service);
   const journal = store && { ...store.journal, claimant: store.reader.claimant.bind(store.reader) };

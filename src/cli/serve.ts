@@ -102,7 +102,6 @@ async function run(own: Process): Promise<void> {
     store: health,
     signals,
     clock: systemClock,
-    shutdownGraceMs: () => registry.service().daemon.shutdownGraceMs,
   });
   const http = await openHttp(source.service, {
     tokens,
@@ -149,7 +148,7 @@ async function run(own: Process): Promise<void> {
 
   const signal = await signals.received;
   log.info({ event: 'stopping', signal }, 'rolecall stops: no new run starts');
-  signals.limitStop(registry.service().daemon.shutdownGraceMs, log);
+  signals.limitStop(log);
 }
 
 async function openDaemonSession(own: Process, { configuration, service }: Source): Promise<Session> {

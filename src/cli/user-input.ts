@@ -3,11 +3,12 @@
 import { setMaxListeners } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { visibleLines } from '../report/escape-invisible.ts';
+import { STOP_MS } from '../core/limits.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { showMessage } from './console.ts';
 
 /** Listens until `release` is called. A second signal, or the end of `graceMs`, aborts requests in flight. */
-export function listenForSignals(graceMs: number): RunSignals & { release(): void } {
+export function listenForSignals(): RunSignals & { release(): void } {
   const stop = new AbortController();
   const kill = new AbortController();
   // Each waiting request listens, and their number is not limited. A listener is removed when its wait ends.
@@ -17,7 +18,7 @@ export function listenForSignals(graceMs: number): RunSignals & { release(): voi
     if (stop.signal.aborted) return kill.abort();
     stop.abort();
     showMessage('Stopping: requests in flight are completed, no new one starts. Ctrl-C again aborts them.');
-    timer = setTimeout(() => kill.abort(), graceMs);
+    timer = setTimeout(() => kill.abort(), STOP_MS);
   }
   // A closed terminal sends SIGHUP, sometimes more than once; only a person or a service manager aborts requests.
   function onHangUp(): void {

@@ -224,7 +224,6 @@ function complete(
     mode: settings.mode ?? defaults.mode ?? ACCOUNT_DEFAULTS.mode,
     schedule: settings.schedule ?? defaults.schedule ?? ACCOUNT_DEFAULTS.schedule,
     timezone: settings.timezone ?? defaults.timezone ?? ACCOUNT_DEFAULTS.timezone,
-    jitterMs: settings.jitter ?? defaults.jitter ?? ACCOUNT_DEFAULTS.jitterMs,
     policy,
     // On demand, since most commands read many accounts and need the digests of few.
     get configDigest() {

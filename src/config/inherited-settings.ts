@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import type { FreezeWindow, Policy } from '../core/catalog.ts';
 import { RUN_MODES } from '../core/journal.ts';
-import { formatDuration } from '../core/durations-and-sizes.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import { windowEdge } from './dates-and-schedules.ts';
 import { cronLine, duration, moment, nameGlob, timezone, setting } from './field-formats.ts';
@@ -11,7 +10,6 @@ import { cronLine, duration, moment, nameGlob, timezone, setting } from './field
 export const ACCOUNT_DEFAULTS = {
   schedule: '*/15 * * * *',
   timezone: 'Etc/UTC',
-  jitterMs: 30_000,
   mode: 'plan',
 } as const satisfies Partial<AccountSettings>;
 
@@ -148,12 +146,6 @@ export const inheritedShape = {
     'Time zone of the schedule and of freeze windows with `cron`.',
     ['Europe/Berlin'],
     ACCOUNT_DEFAULTS.timezone,
-  ),
-  jitter: setting(
-    duration().optional(),
-    'Longest random delay of a run; never more than a tenth of the interval. Guards the service against the requests of all accounts at the same moment.',
-    ['5s'],
-    formatDuration(ACCOUNT_DEFAULTS.jitterMs),
   ),
   mode: setting(
     z.enum(RUN_MODES).optional(),

@@ -20,9 +20,6 @@ import type { SourceRead } from './yaml/source-text.ts';
 /** How long a run waits at most before it reads a list with missing entries again. */
 const LONGEST_RECHECK_MS = 2000;
 
-const LEASE_TOO_SHORT =
-  'daemon.lease must be more than api.timeout, because a replica that was replaced may still wait for a call';
-
 /** The service file as read. Valid parts are present even if others are not, so that accounts can be checked. */
 export interface ServiceRead {
   readonly settings?: ServiceSettings;
@@ -37,7 +34,7 @@ export interface ServiceRead {
 
 /**
  * Checks the service file (absolute path) as it was read. Never throws because of the content of a file. `owner` is the
- * repository of `source.git` where its `api` and `daemon` are not used.
+ * repository of `source.git` where its `api` is not used.
  */
 export function readService(
   filePath: string,
@@ -59,7 +56,7 @@ export function readService(
     ...syntaxIssues,
     ...checked.issues,
     ...apiIssues(file, raw),
-    ...(owner === 'machine' ? leaseIssues(file, raw) : unusedKeys(file, raw)),
+    ...(owner === 'machine' ? [] : unusedKeys(file, raw)),
     ...httpIssues(file, asRecord(raw['http'])),
     ...notifyIssues(file, raw['notify']),
     ...sourceIssues(file, raw),
@@ -99,18 +96,6 @@ function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): Conf
   return [file.issue(spotOf(located), message)];
 }
 
-/** SQLite needs no lease, so there it matters only if it is written. */
-function leaseIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
-  const { api, daemon } = serviceSchema.shape;
-  const timeout = api.unwrap().shape.timeout.safeParse(asRecord(raw['api'])['timeout']).data;
-  const lease = daemon.unwrap().shape.lease.safeParse(asRecord(raw['daemon'])['lease']).data;
-  if (timeout === undefined || lease === undefined || lease > timeout) return [];
-  const isWritten = Object.hasOwn(asRecord(raw['daemon']), 'lease');
-  if (!isWritten && typeof raw['store'] !== 'object') return [];
-  const place = isWritten ? ['daemon', 'lease'] : ['api', 'timeout'];
-  return [file.issue(spotOf(locate(file, place)), LEASE_TOO_SHORT)];
-}
-
 /** ssh reads the private key itself, so for ssh the credentials must be a file. */
 function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
   const git = asRecord(asRecord(raw['source'])['git']);
@@ -140,7 +125,7 @@ function asRecord(value: unknown): Readonly<Record<string, unknown>> {
 
 function complete(filePath: string, written: ServiceFile): ServiceSettings {
   const folder = path.dirname(filePath);
-  const { api, daemon, http, retention, log, source } = written;
+  const { api, http, retention, log, source } = written;
   const { timeout, settle, caFile, ...counts } = api;
   return {
     file: filePath,
@@ -151,12 +136,6 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
       settleMs: settle,
       recheckMs: Math.min(settle / 16, LONGEST_RECHECK_MS),
       ...(caFile === undefined ? {} : { caFile: path.resolve(folder, caFile) }),
-    },
-    daemon: {
-      maxRuns: daemon.maxRuns,
-      runOnStart: daemon.runOnStart,
-      shutdownGraceMs: daemon.shutdownGrace,
-      leaseMs: daemon.lease,
     },
     http: httpSettings(http, folder),
     ...(written.trust === undefined ? {} : { trust: trustSettings(written.trust, folder) }),

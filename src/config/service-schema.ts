@@ -91,27 +91,6 @@ const gitSchema = z.strictObject({
   ),
 });
 
-const daemonSchema = z.strictObject({
-  maxRuns: setting(
-    z.int().min(1).max(1024).prefault(8),
-    'Concurrent runs. No base address gets more than three quarters of them while others wait: guards the other regions against a slow one.',
-    [16],
-  ),
-  runOnStart: setting(z.boolean().prefault(true), 'Whether each account runs once when the daemon starts.', [
-    false,
-  ]),
-  shutdownGrace: setting(
-    duration().prefault('20s'),
-    'How long a stop waits for calls in flight. Guards against operations whose result nobody knows.',
-    ['60s'],
-  ),
-  lease: setting(
-    duration({ min: 1000 }).prefault('60s'),
-    'With PostgreSQL: how long the leader may be silent before another daemon leads. More than `api.timeout`.',
-    ['90s'],
-  ),
-});
-
 const trustSchema = z.strictObject({
   origins: setting(
     z.array(originGlob).optional(),
@@ -148,7 +127,6 @@ export const serviceSchema = z
       .prefault({})
       .describe('Settings that every account inherits and may override.'),
     api: apiSchema.prefault({}).describe('Limits of the calls to the service.'),
-    daemon: daemonSchema.prefault({}).describe('The runs of the daemon.'),
     http: httpSchema.prefault({}).describe('The HTTP interface of the daemon.'),
     trust: trustSchema
       .optional()

@@ -6,13 +6,13 @@ import { shownRef } from './secret-references.ts';
 import { resolveSecret } from './secrets.ts';
 import { SCHEMA_EXPECTED, SCHEMA_NAME } from './store-settings.ts';
 
-type StoreSettings = Pick<ServiceSettings, 'store' | 'daemon'>;
+type StoreSettings = Pick<ServiceSettings, 'store' | 'api'>;
 
 /** The connections of one process, at most. The database limits those of all replicas and commands. */
 const CONNECTIONS = 10;
 
-const BEFORE_TAKEOVER = 0.7;
-/** Only runs take locks, and a copy does not run. */
+const SHORTEST_LEASE_MS = 10_000;
+/** Only runs take leases, and a copy does not run. */
 const COPY_LEASE_MS = 60_000;
 
 const WHAT = 'store.postgres.url';
@@ -21,13 +21,13 @@ const WHAT = 'store.postgres.url';
  * The location with the address that its reference names. Throws SecretError, which never contains the address, if the
  * reference can't be read or is not the address of a database.
  */
-export async function openLocation({ store, daemon }: StoreSettings): Promise<OpenLocation> {
+export async function openLocation({ store, api }: StoreSettings): Promise<OpenLocation> {
   if ('file' in store) return store;
   const { url, schema } = store.postgres;
   const isWritten = typeof url === 'string';
   const parsed = parsePostgresUrl(isWritten ? url : (await resolveSecret(url, WHAT)).reveal());
-  // The rest is left to the others, who must notice that a lock has expired before the lease has.
-  const leaseMs = Math.floor(daemon.leaseMs * BEFORE_TAKEOVER);
+  // A call in flight ends before another process takes the account over.
+  const leaseMs = Math.max(SHORTEST_LEASE_MS, 2 * api.timeoutMs);
   if ('value' in parsed) return { url: parsed.value.url, schema, pool: CONNECTIONS, leaseMs };
   const source = isWritten ? 'the address' : shownRef(url, true);
   throw new SecretError(`${WHAT}: ${source} can't be used: ${parsed.problem} (the value is not shown)`);

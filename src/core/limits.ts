@@ -1,4 +1,4 @@
-// The limits of an account. What is larger is refused, so that lists are read, planned and stored in one piece.
+// The limits that are the same for everybody. What is larger is refused, so that lists are read, planned and stored in one piece.
 
 /** Skills or roles in one list, and names in the files of an account. */
 export const MOST_ENTRIES = 20_000;
@@ -10,3 +10,6 @@ export const LONGEST_NAME = 1000;
 
 /** Largest answer of the service after decompression: 32 MiB. */
 export const LARGEST_ANSWER_BYTES = 32 * 1024 ** 2;
+
+/** How long a stop waits for calls in flight. */
+export const STOP_MS = 20_000;

@@ -99,13 +99,6 @@ export interface ServiceSettings {
   readonly file: string;
   readonly store: StoreLocation;
   readonly api: ApiSettings;
-  readonly daemon: {
-    readonly maxRuns: number;
-    readonly runOnStart: boolean;
-    readonly shutdownGraceMs: number;
-    /** How long the leader may be silent before another daemon leads. */
-    readonly leaseMs: number;
-  };
   readonly http: HttpSettings;
   readonly notify: readonly NotifySettings[];
   readonly source?: { readonly git: GitSourceSettings };
@@ -138,7 +131,6 @@ export interface AccountSettings {
   readonly mode: RunMode;
   readonly schedule: string;
   readonly timezone: string;
-  readonly jitterMs: number;
   readonly policy: Policy;
   readonly rollout?: RolloutSettings;
   readonly desired: DesiredCatalog;

@@ -1,6 +1,7 @@
 // The signals of the process: SIGTERM and SIGINT stop the daemon, a second one also aborts its requests, SIGHUP reloads.
 import { setMaxListeners } from 'node:events';
 import type { RunSignals } from '../core/ports/clock.ts';
+import { STOP_MS } from '../core/limits.ts';
 import type { Log } from './log.ts';
 
 /** How much longer than the grace a stop may take, to journal the results. */
@@ -13,7 +14,7 @@ export interface ProcessSignals extends RunSignals {
   onHangup(listener: () => Promise<void>): void;
   stopNow(): void;
   /** Aborts the requests in flight after the grace, and ends the process if it still runs some seconds later. */
-  limitStop(graceMs: number, log: Log): void;
+  limitStop(log: Log): void;
 }
 
 export function listenForSignals(): ProcessSignals {
@@ -42,9 +43,9 @@ export function listenForSignals(): ProcessSignals {
       });
     },
     stopNow: () => stop.abort(),
-    limitStop(graceMs, log) {
-      setTimeout(() => kill.abort(), graceMs).unref();
-      setTimeout(() => forceExit(log), graceMs + JOURNAL_MS).unref();
+    limitStop(log) {
+      setTimeout(() => kill.abort(), STOP_MS).unref();
+      setTimeout(() => forceExit(log), STOP_MS + JOURNAL_MS).unref();
     },
   };
 }

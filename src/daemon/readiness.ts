@@ -9,7 +9,6 @@ export interface ReadinessOptions {
   readonly store: Pick<StoreHealth, 'problem'>;
   readonly signals: Pick<RunSignals, 'stop' | 'kill'>;
   readonly clock: Pick<Clock, 'steadyMs' | 'sleep'>;
-  readonly shutdownGraceMs: () => number;
 }
 
 export interface Readiness {
@@ -43,8 +42,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
     async drained() {
       const fromMs = stoppedMs ?? clock.steadyMs();
       if (probedMs < fromMs - RECENT_MS) return;
-      const drainMs = Math.min(DRAIN_MS, options.shutdownGraceMs());
-      await clock.sleep(Math.max(0, fromMs + drainMs - clock.steadyMs()), signals.kill);
+      await clock.sleep(Math.max(0, fromMs + DRAIN_MS - clock.steadyMs()), signals.kill);
     },
   };
 }

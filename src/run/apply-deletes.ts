@@ -3,7 +3,6 @@
 // account's file and its pause are read again, too.
 import { KINDS, type ObservedCatalog } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { DeleteOutcome } from '../core/ports/service.ts';
 import { anythingMissing, baselineOf, suspiciousList } from '../core/list-plausibility.ts';
 import {
   type ApplyContext,
@@ -144,39 +143,16 @@ async function deleteOne(
       (await markSent(context, operation)) && !reading.isOld() && context.frozen() === null;
     const outcome = await context.writer.delete(kind, remoteId, mayStart);
     attempts += outcome.attempts;
-    if (outcome.type === 'deleted' || outcome.type === 'doubtful') {
-      return concludeDelete(context, operation, { ...outcome, attempts });
+    if (outcome.type === 'deleted') {
+      return conclude(context, seq, 'done', { attempts, httpStatus: outcome.httpStatus });
     }
     maybeDone ||= outcome.maybeDone;
     last = outcome.error ?? last;
-    if (outcome.type === 'failed') {
-      return concludeDelete(context, operation, { ...outcome, attempts, maybeDone });
-    }
+    if (outcome.type === 'failed') break;
   }
-  if (last !== null) concludeDelete(context, operation, { type: 'failed', error: last, attempts, maybeDone });
-}
-
-/** Journals the result of a delete. Whatever the service answered, a list decides at the end whether the entry is gone. */
-function concludeDelete(
-  context: ApplyContext,
-  { seq }: NumberedOperation,
-  outcome: Exclude<DeleteOutcome, { type: 'outdated' }>,
-): void {
-  const { attempts } = outcome;
-  switch (outcome.type) {
-    case 'deleted':
-      return conclude(context, seq, 'done', { attempts, httpStatus: outcome.httpStatus });
-    case 'doubtful': {
-      const { httpStatus, reason } = outcome;
-      return conclude(context, seq, 'unknown', { attempts, httpStatus, reason });
-    }
-    case 'failed': {
-      const { message: reason, httpStatus = null } = outcome.error;
-      noteFailure(context, outcome.error);
-      const status = attempts === 0 ? 'skipped' : outcome.maybeDone ? 'unknown' : 'failed';
-      return conclude(context, seq, status, { attempts, httpStatus, reason });
-    }
-    default:
-      return outcome satisfies never;
-  }
+  if (last === null) return;
+  noteFailure(context, last);
+  // Whatever the answer was, a list decides at the end whether the entry is gone.
+  const status = attempts === 0 ? 'skipped' : maybeDone ? 'unknown' : 'failed';
+  conclude(context, seq, status, { attempts, httpStatus: last.httpStatus ?? null, reason: last.message });
 }

@@ -57,7 +57,7 @@ export function guardAccount(reader: ServiceReader, expected: () => string | nul
     );
   }
   return {
-    listEntries: async (kind, mayStart) => checked(await reader.listEntries(kind, mayStart)),
+    listEntries: async (kind) => checked(await reader.listEntries(kind)),
     listResources: async () => checked(await reader.listResources()),
     traffic: () => reader.traffic(),
   };

@@ -264,16 +264,23 @@ async function recordPlan(
 /** Adopts the entries that the file names, uses up the lines of `allowedDeletes` that release the plan's deletes, and records the commit as the last applied one. */
 async function recordApplied(
   { runId, request: { commit, settings }, deps, lease }: LockedRun,
-  { observed, remoteAccountId }: Observation,
-  { plan, history, sourceAccepted, named }: Planned,
+  { observed, remoteAccountId, state }: Observation,
+  { plan, sourceAccepted, named, history }: Planned,
 ): Promise<SentCommit> {
   // Without a commit, an accepted run clears the recorded one: the next runs must not be held for ever.
   const applied = commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt };
+  const isSame = !sourceAccepted || applied?.sha === state.lastAppliedCommit?.sha;
+  const { owned, knownNames } = history;
+  const unowned = named(observed).filter((key) => !owned.has(key) || !knownNames.has(key));
+  const released = releasedBy(settings.desired, plan, history.released);
+  const isReleased = released.run !== null || released.entries.length > 0;
+  // Nothing is to be written, and nothing will be sent.
+  if (isSame && !isReleased && unowned.length + plan.operations.length === 0) return 'committed';
   return await deps.journal.rememberApplied(lease, {
     runId,
     remoteAccountId,
-    named: named(observed),
-    released: releasedBy(settings.desired, plan, history.released),
+    named: unowned,
+    released,
     commit: sourceAccepted ? applied : 'unchanged',
   });
 }

@@ -1,4 +1,5 @@
 // Reads the lists of one account. Sends only GET requests.
+import { setImmediate } from 'node:timers/promises';
 import { ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports/service.ts';
 import { type ParsedBody, readJson } from './list.ts';
@@ -13,23 +14,24 @@ export function createReader(requests: Requests, token: TokenGuard): ServiceRead
     path: string,
     what: string,
     convert: (what: string, body: ParsedBody, token: TokenGuard) => Listing<T>,
-    mayStart?: () => boolean,
   ): Promise<Listing<T>> {
     const read = async (head: ResponseHead, body: AsyncIterable<Uint8Array>): Promise<Listing<T>> => {
       refusePart(what, partialReason(head.status, head.headers));
       const parsed = await readJson(what, body);
+      // Each of the two takes half a second for the largest list, and the daemon keeps answering.
+      await setImmediate();
       const listing = convert(what, parsed, token);
       refusePart(what, totalReason(head.headers, Array.isArray(parsed.value) ? parsed.value.length : 0));
       return listing;
     };
     try {
-      return (await requests.send({ method: 'GET', path, read }, () => true, mayStart)).content;
+      return (await requests.send({ method: 'GET', path, read }, () => true)).content;
     } catch (error) {
       throw serviceErrorOf(error);
     }
   }
   return {
-    listEntries: (kind, mayStart) => list(PATHS[kind], `the list of ${kind}s`, toEntries, mayStart),
+    listEntries: (kind) => list(PATHS[kind], `the list of ${kind}s`, toEntries),
     listResources: () => list(PATHS.resource, 'the list of resources', toResources),
     traffic: () => requests.traffic(),
   };

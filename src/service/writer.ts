@@ -49,7 +49,9 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
         if (error.outdated) return { type: 'outdated', error: last, attempts };
-        return error.reached ? doubtful(error) : { type: 'failed', error: error.error, attempts };
+        if (!error.reached) return { type: 'failed', error: error.error, attempts };
+        const { message: reason, httpStatus = null } = error.error;
+        return { type: 'doubtful', reason, httpStatus, attempts };
       }
     },
 
@@ -74,8 +76,9 @@ export function createWriter(requests: Requests, token: TokenGuard): ServiceWrit
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const { attempts } = error;
+        maybeDone ||= error.reached;
         if (error.outdated) return { type: 'outdated', error: last, attempts, maybeDone };
-        return error.reached ? doubtful(error) : { type: 'failed', error: error.error, attempts, maybeDone };
+        return { type: 'failed', error: error.error, attempts, maybeDone };
       }
     },
   };
@@ -93,10 +96,6 @@ function leadsElsewhere(remoteId: string): boolean {
   }
   // Some servers cut a segment at its semicolon.
   return decoded.split(/[/\\]/u).some((segment) => /^\.{1,2}(?:;|$)/u.test(segment));
-}
-
-function doubtful({ error, attempts }: FailedAttempt): Extract<CreateOutcome, { type: 'doubtful' }> {
-  return { type: 'doubtful', reason: error.message, httpStatus: error.httpStatus ?? null, attempts };
 }
 
 /** The body of a delete has no effect; it is read so that the connection can be used again. */

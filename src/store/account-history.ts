@@ -1,6 +1,7 @@
 // The facts of an account that its lists do not show: recent operations, ownership, names that the service changed.
+import { setImmediate } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
-import { type Kind, KINDS } from '../core/catalog.ts';
+import { KINDS } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { kindNameKey, NAME_REFUSALS, type RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
@@ -24,6 +25,8 @@ export function accountHistoryJournal(
     },
 
     async accountHistory(account, remoteAccountId, nowMs) {
+      // SQLite answers at once, and the daemon keeps answering before a large plan is made.
+      await setImmediate();
       const { rows } = await sql<Selectable<Tables['entries']>>`
         select * from entries
         where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}`.execute(db);
@@ -123,12 +126,10 @@ export function accountHistoryJournal(
           .executeTakeFirstOrThrow();
         return numUpdatedRows === 0n ? 'lock_lost' : 'committed';
       };
-      // Only this run changes them while it has the lock of the account.
-      const adopted = await unadopted(db, account, { remoteAccountId, named });
-      if (adopted.length === 0 && released.entries.length === 0) return await write(db);
+      if (named.length === 0 && released.entries.length === 0) return await write(db);
       return await immediately(db, account, async (connection) => {
         if ((await write(connection)) === 'lock_lost') return 'lock_lost';
-        await adopt(connection, account, { runId, remoteAccountId }, adopted);
+        await adopt(connection, account, { runId, remoteAccountId, named });
         await markReleased(connection, account, { remoteAccountId, entries: released.entries });
         return 'committed';
       });
@@ -150,35 +151,20 @@ function knownWhen(rows: readonly KnownRow[], runId: string | null): Set<EntryKe
   return new Set(rows.filter(isKnown).map((row) => entryKey(row.kind, row.remote_id)));
 }
 
-/** The named entries that this account does not own yet. */
-async function unadopted(
-  db: Database,
-  account: string,
-  { remoteAccountId, named }: Pick<AppliedRun, 'remoteAccountId' | 'named'>,
-): Promise<{ readonly kind: Kind; readonly id: string }[]> {
-  const keys = new Set<string>(named);
-  // An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now.
-  const { rows } = await sql<Pick<KnownRow, 'kind' | 'remote_id'>>`
-    select kind, remote_id from entries where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
-      and (deleted_by_run is not null or (adopted_by_run is null and created_by_run is null))`.execute(db);
-  return rows
-    .filter(({ kind, remote_id }) => keys.has(entryKey(kind, remote_id)))
-    .map(({ kind, remote_id: id }) => ({ kind, id }));
-}
-
+/** Adopts those of the named entries that this account does not own yet. */
 async function adopt(
   connection: Database,
   account: string,
-  { runId, remoteAccountId }: Pick<AppliedRun, 'runId' | 'remoteAccountId'>,
-  adopted: readonly { readonly kind: Kind; readonly id: string }[],
+  { runId, remoteAccountId, named }: Pick<AppliedRun, 'runId' | 'remoteAccountId' | 'named'>,
 ): Promise<void> {
-  // One statement over a JSON array, because lists have thousands of entries.
+  if (named.length === 0) return;
+  // An id that rolecall deleted and that is listed again belongs to an entry of somebody else until now. One statement over a
+  // JSON array, because lists have thousands of entries.
   await sql`
     update entries set adopted_by_run = ${runId}, deleted_by_run = null
     where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}
-      and (kind, remote_id) in (select value ->> 'kind', value ->> 'id' from ${jsonRows(adopted)})`.execute(
-    connection,
-  );
+      and (deleted_by_run is not null or (adopted_by_run is null and created_by_run is null))
+      and kind || ':' || remote_id in ${jsonList(named)}`.execute(connection);
 }
 
 /** Remembers which line of `allowedDeletes` released each entry: it releases no other one. */

@@ -1,5 +1,6 @@
-// The statements that create the tables of the store in each engine.
-import { type Table, TABLES } from './tables.ts';
+// The statements that create the tables of the store in each engine, and the refusal of tables of another version.
+import { StoreError } from '../core/errors.ts';
+import { SCHEMA_VERSION, type Table, TABLES } from './tables.ts';
 
 const TYPES = {
   sqlite: { text: 'text', integer: 'integer', blob: 'blob', sequence: 'integer' },
@@ -44,4 +45,12 @@ export function creationOf(engine: keyof typeof TYPES): string {
 
 function literal(value: string | number): string {
   return typeof value === 'string' ? `'${value}'` : String(value);
+}
+
+export function otherVersion(store: string, version: number): StoreError {
+  const isNewer = version > SCHEMA_VERSION;
+  return new StoreError(
+    isNewer ? 'store_newer' : 'store_earlier',
+    `the store ${store} was written by ${isNewer ? 'a newer' : 'an earlier'} rolecall (schema ${version}, this program uses ${SCHEMA_VERSION}); nothing was changed. Use that version, or name a new store in \`store:\``,
+  );
 }

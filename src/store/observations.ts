@@ -1,4 +1,5 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
+import { setImmediate } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
@@ -15,13 +16,15 @@ import {
 import { toIso, toMs } from './row-values.ts';
 import { entryRows, markSeen, writeEntries } from './observed-entries.ts';
 import type { Database, OperationsTable, Tables } from './tables.ts';
-import { requireOwnRun } from './fence.ts';
+import { lockLost, ownRun, requireOwnRun } from './fence.ts';
 import { immediately } from './transactions.ts';
 
 type GoodSnapshot = Selectable<Tables['snapshots']> &
   Pick<Selectable<Tables['accounts']>, 'remote_account_id'>;
 
 export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
+  // The lists of an unchanged account, whose bodies the store has.
+  const unchanged = new WeakSet<ObservedCatalog>();
   // Lists are first compared and later written, but their JSON and digests are made only once.
   const digested = new WeakMap<ObservedCatalog, DigestedLists>();
   function digestOnce(observed: ObservedCatalog): DigestedLists {
@@ -32,6 +35,8 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
 
   return {
     async lastGood(account, remoteAccountId, observed): Promise<LastGood | null> {
+      // Here and below: SQLite answers at once, and the daemon keeps answering between the steps of a large run.
+      await setImmediate();
       const { rows: snapshots } = await sql<GoodSnapshot>`
         select snapshots.*, remote_account_id
         from accounts join snapshots on run_id = last_good_run and phase = last_good_phase
@@ -41,6 +46,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       if (row.remote_account_id !== null && row.remote_account_id !== remoteAccountId) return null;
       const lists = digestOnce(observed);
       const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
+      if (same) unchanged.add(observed);
       const { gone, created } = await changesSince(db, account, remoteAccountId, row.taken_at);
       return {
         observed: same ? observed : await readLists(db, snapshots),
@@ -50,15 +56,19 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
     },
 
     async recordObservation(observation) {
+      await setImmediate();
       const lists = digestOnce(observation.observed);
-      const bodies = await newBodies(db, lists);
+      // Once: when the method begins again, the store may lack a body after all.
+      const bodies = unchanged.delete(observation.observed)
+        ? new Map<string, Uint8Array>()
+        : await newBodies(db, lists);
       const isKnown = observation.good && bodies.size === 0 && (await markSeen(db, observation, lists));
       const rows = isKnown ? [] : entryRows(observation);
       await immediately(db, observation.account, async (connection) => {
-        await requireOwnRun(connection, observation.runId);
+        if (!observation.good) await requireOwnRun(connection, observation.runId);
+        else if (!(await writeLastGood(connection, observation))) throw lockLost();
         if (rows.length > 0) await writeEntries(connection, observation, rows);
         await writeSnapshots(connection, observation, lists, bodies);
-        if (observation.good) await writeLastGood(connection, observation);
       });
     },
   };
@@ -156,11 +166,13 @@ async function newBodies(db: Database, lists: DigestedLists): Promise<ReadonlyMa
   return bodies;
 }
 
+/** Resolves with false when the run may not write any more. */
 async function writeLastGood(
   connection: Database,
   { runId, account, phase }: RecordedObservation,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
     update accounts set last_good_run = ${runId}, last_good_phase = ${phase}
-    where name = ${account}`.execute(connection);
+    where name = ${account} and exists (${ownRun(connection, runId)})`.execute(connection);
+  return (numAffectedRows ?? 0n) > 0n;
 }

@@ -29,7 +29,7 @@ const [ACCOUNTS, ENTRIES, MINUTES, WINDOWS] = [
   values.windows,
 ].map(Number);
 const LATENCY_MS = 20;
-const JITTER_MS = MINUTES * 6000;
+const JITTER_MS = Math.min(30_000, MINUTES * 6000);
 const folder = mkdtempSync(join(tmpdir(), 'rolecall-bench-daemon-'));
 
 const names = (prefix, count) => Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
@@ -82,8 +82,7 @@ function configure(url) {
     [
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
-      `defaults: { mode: apply, schedule: "*/${MINUTES} * * * *", jitter: ${JITTER_MS}ms }`,
-      'daemon: { runOnStart: false }',
+      `defaults: { mode: apply, schedule: "*/${MINUTES} * * * *" }`,
       'http: { listen: 127.0.0.1:0 }',
       '',
     ].join('\n'),

@@ -171,7 +171,6 @@ async function measureDaemon() {
   const sandbox = await startFleets();
   const lines = [
     'defaults: { mode: apply, schedule: "0 0 1 1 *" }',
-    'daemon: { maxRuns: 8, runOnStart: false }',
     `http: { listen: 127.0.0.1:0, token: { env: HTTP_TOKEN } }`,
   ];
   const daemons = {};

@@ -30,7 +30,7 @@ export function writeServiceFile(folder: string, lines: readonly string[] = []):
     'accounts: accounts/*.yaml',
     'store: ../data/rolecall.db',
     'api: { requestsPerSecond: 1000, timeout: 5s, settle: 6s, retries: 1 }',
-    'defaults: { schedule: "0 0 1 1 *", jitter: 0s }',
+    'defaults: { schedule: "0 0 1 1 *" }',
     'http: { listen: 127.0.0.1:0, token: { env: ROLECALL_HTTP_TOKEN }, title: production }',
     ...lines,
     '',
@@ -73,6 +73,8 @@ export async function startDaemonProcess(
     },
     async stop() {
       const ended = daemon.exitCode === null ? once(daemon, 'exit') : undefined;
+      // The second one aborts the requests of runs.
+      daemon.kill('SIGTERM');
       daemon.kill('SIGTERM');
       await ended;
     },

@@ -53,8 +53,7 @@ export async function startStage(
     const head = `baseUrl: ${sandbox.url}\ntoken: { env: ${variableOf(account)} }\n`;
     writeBelow(folder, `config/accounts/${account}.yaml`, `${head}${file}\n`);
   };
-  // The end does not wait for the answers to an account that runs.
-  writeServiceFile(folder, ['daemon: { shutdownGrace: 100ms }']);
+  writeServiceFile(folder);
   for (const { name, file } of accounts) configure(name, file);
   const env = Object.fromEntries(accounts.map(({ name }) => [variableOf(name), tokenOf(name)]));
   const daemon = await startDaemonProcess(folder, env);

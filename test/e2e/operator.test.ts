@@ -32,7 +32,7 @@ interface AccountJson {
 
 /** An account that runs at the start and then only on request, unless its file has a schedule. */
 async function stage(options: SceneOptions): Promise<Stage> {
-  const defaults = `defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`;
+  const defaults = `defaults: { mode: approve, schedule: ${ONCE_A_YEAR} }`;
   const s = await scene({ ...options, service: [defaults, WITH_TOKEN].join('\n') });
   return onStage(s, await startDaemon(s));
 }

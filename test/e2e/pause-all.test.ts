@@ -143,7 +143,7 @@ costly(
       skills: ['Go'],
       file: 'skills: [Go]',
       others: [other],
-      service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`, WITH_TOKEN].join('\n'),
+      service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND} }`, WITH_TOKEN].join('\n'),
     });
     const daemon = await startDaemon(s, { env: { [tokenVariable('late')]: 'token-of-late' } });
     const paused = async () => (await daemon.metrics()).get('rolecall_paused{account="*"}');

@@ -9,7 +9,7 @@ import { costly } from '../support/thorough.ts';
 costly('an account that is removed during its run leaves no gauge behind', async () => {
   const s = await scene({
     file: 'skills: [Go]',
-    service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`, WITH_TOKEN].join('\n'),
+    service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND} }`, WITH_TOKEN].join('\n'),
     others: [{ name: 'beta', id: '43', token: 'token-of-beta' }],
     api: { timeout: '10s', settle: '11s' },
   });

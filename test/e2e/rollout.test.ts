@@ -26,7 +26,7 @@ async function stage({ wait = '0s', inGit = true, notify = '' } = {}) {
       'store: ../data/rolecall.db',
       WITH_TOKEN,
       `api: ${QUICK_API}`,
-      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s, rollout: { after: [canary], wait: ${wait} } }`,
+      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, rollout: { after: [canary], wait: ${wait} } }`,
       `regions: { eu: "${sandbox.url}" }`,
       notify,
       '',

@@ -34,9 +34,8 @@ async function setUp(): Promise<Setting> {
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
       `api: ${QUICK_API}`,
-      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
+      `defaults: { mode: apply, schedule: ${EVERY_SECOND} }`,
       'http: { listen: 127.0.0.1:0 }',
-      'daemon: { shutdownGrace: 2s }',
       '',
     ].join('\n'),
   );

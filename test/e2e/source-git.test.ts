@@ -59,7 +59,6 @@ async function stage(interval = '1s'): Promise<Stage> {
       // The repository must not decide where tokens are sent.
       `trust: { origins: ["${sandbox.url}"] }`,
       WITH_TOKEN,
-      'daemon: { shutdownGrace: 1s }',
       `api: ${QUICK_API}`,
       `source: { git: { url: "file://${origin}", branch: main, path: config, interval: ${interval} } }`,
       '',
@@ -93,7 +92,7 @@ function serviceFile(sandbox: Sandbox): string {
   return [
     'accounts: accounts/*.yaml',
     `regions: { us: "${sandbox.url}" }`,
-    `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
+    `defaults: { mode: apply, schedule: ${EVERY_SECOND} }`,
     '',
   ].join('\n');
 }

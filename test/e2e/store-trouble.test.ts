@@ -12,11 +12,7 @@ const applyingScene = (): Promise<Scene> =>
   scene({
     skills: ['Go'],
     file: 'skills: [Go]',
-    service: [
-      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
-      'daemon: { shutdownGrace: 1s }',
-      WITH_TOKEN,
-    ].join('\n'),
+    service: [`defaults: { mode: apply, schedule: ${EVERY_SECOND} }`, WITH_TOKEN].join('\n'),
   });
 
 async function runningScene(prepare: (s: Scene) => void = () => undefined) {

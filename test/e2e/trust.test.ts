@@ -35,7 +35,7 @@ test('a repository cannot make the daemon send tokens or files of the machine el
       `regions: { us: "${sandbox.url}", evil: "${thief.url}" }`,
       `trust: { origins: ["*"], files: [/**] }`,
       'api: { caFile: ca.pem }',
-      `defaults: { mode: apply, schedule: ${EVERY_SECOND}, jitter: 0s }`,
+      `defaults: { mode: apply, schedule: ${EVERY_SECOND} }`,
     ].join('\n'),
     'config/accounts/acme.yaml': 'region: us\ntoken: { env: ACME_TOKEN }\nskills: [Go]\n',
     'config/accounts/region.yaml': 'region: evil\ntoken: { env: PATH }\nskills: [Go]\n',

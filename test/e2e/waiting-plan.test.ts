@@ -7,7 +7,7 @@ test('an approval of a paused account is used when the account is resumed', asyn
   const s = await scene({
     skills: ['Go'],
     file: 'skills: [Go, Zig]',
-    service: [`defaults: { mode: approve, schedule: ${ONCE_A_YEAR}, jitter: 0s }`, WITH_TOKEN].join('\n'),
+    service: [`defaults: { mode: approve, schedule: ${ONCE_A_YEAR} }`, WITH_TOKEN].join('\n'),
   });
   const daemon = await startDaemon(s);
   await s.until('a plan waits', () => daemon.runsEnded('acme', 'planned') > 0);

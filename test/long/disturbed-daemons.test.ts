@@ -27,7 +27,6 @@ test(
       accounts: ACCOUNTS,
       everySeconds: EVERY_SECONDS,
       members: 2,
-      maxRuns: 5,
       leaseMs: LEASE_MS,
       restMs: 8000,
       store: 'sqlite',

@@ -40,7 +40,7 @@ function configure(workspace: Workspace, url: string): void {
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
       'api: { requestsPerSecond: 100, timeout: 10s, settle: 11s, retries: 1 }',
-      `defaults: { schedule: "*/${INTERVAL_S} * * * * *", jitter: 0s, mode: plan }`,
+      `defaults: { schedule: "*/${INTERVAL_S} * * * * *", mode: plan }`,
       'http: { listen: 127.0.0.1:0 }',
       '',
     ].join('\n'),

@@ -20,7 +20,7 @@ afterAll(() => console.log(tableOf(verdicts)));
 
 /** Only the first run matters: its rows are compared with all requests. */
 const daemonOf = (schedule: string): string =>
-  `defaults: { mode: apply, schedule: ${schedule}, jitter: 0s }\n${WITH_TOKEN}`;
+  `defaults: { mode: apply, schedule: ${schedule} }\n${WITH_TOKEN}`;
 const DAEMON_ENV = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
 
 /** Works in a separate scene of a daemon that runs once, which is always closed. */

@@ -80,7 +80,7 @@ test.each(['unchanged', 'held'] as const)(
       [
         'accounts: accounts/*.yaml',
         'store: ../data/rolecall.db',
-        'defaults: { mode: apply, schedule: "*/15 * * * * *", jitter: 0s }',
+        'defaults: { mode: apply, schedule: "*/15 * * * * *" }',
         'http: { listen: 127.0.0.1:0 }',
         '',
       ].join('\n'),

@@ -37,7 +37,6 @@ describe.skipIf(!hasPostgres)('three replicas', () => {
         accounts: ACCOUNTS,
         everySeconds: 4,
         members: 3,
-        maxRuns: 5,
         leaseMs: 10_000,
         restMs: 0,
         store: 'postgres',

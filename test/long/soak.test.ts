@@ -78,7 +78,6 @@ test(
       accounts: 40,
       everySeconds: 1,
       members: 1,
-      maxRuns: 8,
       leaseMs: 30_000,
       restMs: 0,
       store: 'sqlite',

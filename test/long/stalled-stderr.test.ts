@@ -18,7 +18,7 @@ test('a stalled reader of stderr blocks neither runs, responses nor the shutdown
       'accounts: accounts/*.yaml',
       'store: ../data/rolecall.db',
       `api: ${QUICK_API}`,
-      'defaults: { mode: plan, jitter: 0s, schedule: "* * * * * *" }',
+      'defaults: { mode: plan, schedule: "* * * * * *" }',
       `http: { listen: "127.0.0.1:${port}" }`,
       'log: debug',
       '',

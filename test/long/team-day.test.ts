@@ -80,7 +80,7 @@ test('a team starts a repository, changes a catalog, approves five plans at once
   const file = join(team.folder, 'config/rolecall.yaml');
   const rollout = 'rollout: { after: ["canary-*"], wait: 2s }';
   const service = readFileSync(file, 'utf8')
-    .replace(/mode: plan.*/, `mode: apply\n  jitter: 0s\n  ${rollout}`)
+    .replace(/mode: plan.*/, `mode: apply\n  ${rollout}`)
     .replace(/schedule: .*/, `schedule: ${EVERY_SECOND}`)
     .replace(/maxDeletes: .*/, 'unusedFor: 0s\n    maxDeletePercent: 100');
   writeFileSync(file, service);

@@ -64,7 +64,7 @@ export function canaryWorkspace(): CanaryWorkspace {
       const api = 'api: { requestsPerSecond: 1000, timeout: 5s, settle: 5100ms, retries: 0 }';
       write(
         'config/rolecall.yaml',
-        `accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n${api}\ndaemon: { maxRuns: 24 }\n${lines}\n`,
+        `accounts: accounts/*.yaml\nstore: ../data/rolecall.db\n${api}\n${lines}\n`,
       );
     },
     account(name, baseUrl, lines) {

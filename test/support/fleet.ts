@@ -16,7 +16,7 @@ export interface FleetOptions {
   readonly everySeconds: number;
   /** The number of daemons. */
   readonly members: number;
-  readonly maxRuns: number;
+  /** At least that of the daemons, which is 10 s. */
   readonly leaseMs: number;
   /** The rest after each disturbance, in which the daemons return to their usual state. */
   readonly restMs: number;
@@ -88,8 +88,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     { timeout: '4s', settle: '4500ms' },
     [
       WITH_TOKEN,
-      `daemon: { lease: ${options.leaseMs}ms, maxRuns: ${options.maxRuns} }`,
-      `defaults: { mode: apply, schedule: "*/${options.everySeconds} * * * * *", jitter: 0s, policy: ${POLICY} }`,
+      `defaults: { mode: apply, schedule: "*/${options.everySeconds} * * * * *", policy: ${POLICY} }`,
     ].join('\n'),
     ...(cluster === null ? [] : [place]),
   );

@@ -47,7 +47,6 @@ export interface CreateManner {
   /** The name under which the entry is stored. */
   readonly store?: (name: string) => string;
   readonly answer?: 'entry' | 'lost' | 'redirect';
-  readonly afterMs?: number;
 }
 
 export interface ListService {
@@ -117,10 +116,9 @@ export async function startListService(): Promise<ListService> {
     return (isWrong ? (view?.show(truth) ?? truth) : truth)[name];
   }
 
-  async function answerCreate(kind: 'skill' | 'role', name: string, response: ServerResponse): Promise<void> {
-    const { answer = 'entry', afterMs = 0 } = manner;
+  function answerCreate(kind: 'skill' | 'role', name: string, response: ServerResponse): void {
+    const { answer = 'entry' } = manner;
     const entry = create(kind, name);
-    if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
     if (answer === 'lost') response.socket?.destroy();
     else if (answer === 'redirect') response.writeHead(302, { location: '/login' }).end();
     else send(response, entry);
@@ -132,7 +130,7 @@ export async function startListService(): Promise<ListService> {
         /^\/api\/public\/v1\/(skill|role|resource)(?:\/(.+))?$/.exec(request.url ?? '') ?? [];
       if (name === 'resource') send(response, list(name));
       else if (name !== 'skill' && name !== 'role') response.writeHead(404).end();
-      else if (request.method === 'POST') await answerCreate(name, nameIn(body), response);
+      else if (request.method === 'POST') answerCreate(name, nameIn(body), response);
       else if (request.method === 'DELETE') {
         remove(name, decodeURIComponent(id ?? ''));
         send(response, 'deleted');

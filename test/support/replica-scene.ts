@@ -2,7 +2,6 @@
 import { WITH_TOKEN } from './daemon.ts';
 import { scene, type Scene } from './scene.ts';
 
-const LEASE_MS = 4000;
 /** Those besides `acme`. */
 export const ACCOUNTS = ['beta', 'gamma', 'delta'] as const;
 
@@ -15,7 +14,7 @@ export async function replicaScene(schedule: string): Promise<Scene> {
   });
   on.serve(
     { timeout: '2s', settle: '2500ms' },
-    `${WITH_TOKEN}\ndaemon: { lease: ${LEASE_MS}ms, maxRuns: 4, shutdownGrace: 2s }\ndefaults: { mode: apply, schedule: ${schedule}, jitter: 0s }`,
+    `${WITH_TOKEN}\ndefaults: { mode: apply, schedule: ${schedule} }`,
   );
   for (const name of ACCOUNTS) on.configure('skills: [Go]', name);
   return on;

@@ -17,8 +17,7 @@ export interface Listing<T> {
 
 /** Reads the lists of one account, and cannot write. The methods retry, and throw ServiceError after the last attempt. */
 export interface ServiceReader {
-  /** `mayStart` is called before each attempt; false prevents it, and the method throws. */
-  listEntries(kind: Kind, mayStart?: () => boolean): Promise<Listing<Entry>>;
+  listEntries(kind: Kind): Promise<Listing<Entry>>;
   listResources(): Promise<Listing<Resource>>;
   traffic(): Traffic;
 }
@@ -67,27 +66,21 @@ export type CreateOutcome =
   | { readonly type: 'failed'; readonly error: ServiceError; readonly attempts: number }
   | { readonly type: 'outdated'; readonly error: ServiceError | null; readonly attempts: number };
 
-/** The outcome of one delete. `doubtful`: an answer was lost or inconclusive. `outdated`: `mayStart` prevented an attempt. */
+/**
+ * The outcome of one delete. `outdated`: `mayStart` prevented an attempt. `maybeDone`: the answer to an attempt was lost or
+ * inconclusive, so that the entry may be deleted. `error` is that of the last attempt.
+ */
 export type DeleteOutcome =
   | { readonly type: 'deleted'; readonly httpStatus: number; readonly attempts: number }
-  | {
-      readonly type: 'doubtful';
-      readonly reason: string;
-      readonly httpStatus: number | null;
-      readonly attempts: number;
-    }
   | {
       readonly type: 'failed';
       readonly error: ServiceError;
       readonly attempts: number;
-      /** Whether the answer to an earlier attempt was lost, so that the entry may be deleted. */
       readonly maybeDone: boolean;
     }
   | {
       readonly type: 'outdated';
-      /** The error of the last attempt; null when there was none. */
       readonly error: ServiceError | null;
       readonly attempts: number;
-      /** Whether the answer to any attempt was lost, so that the entry may be deleted. */
       readonly maybeDone: boolean;
     };

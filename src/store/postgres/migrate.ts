@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
 import { engineOf } from '../engine.ts';
-import { creationOf } from '../creation.ts';
+import { creationOf, otherVersion } from '../creation.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { nameOf, type PostgresLocation } from './postgres-errors.ts';
 
@@ -71,12 +71,7 @@ export async function versionOf(db: Database, location: PostgresLocation): Promi
   }
   const { rows: versions } = await sql<{ version: number }>`select version from store_version`.execute(db);
   const version = versions[0]?.version ?? 0;
-  if (version !== SCHEMA_VERSION) {
-    throw new StoreError(
-      'store_newer',
-      `${nameOf(location)} was written by a newer rolecall (schema ${version}, this program knows ${SCHEMA_VERSION}); use that version, nothing was changed`,
-    );
-  }
+  if (version !== SCHEMA_VERSION) throw otherVersion(nameOf(location), version);
   return version;
 }
 

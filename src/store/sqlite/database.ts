@@ -5,13 +5,13 @@ import { dirname, resolve } from 'node:path';
 import { sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError, errorCode } from '../../core/errors.ts';
 import { SQLite } from '../../system/sqlite.ts';
-import { creationOf } from '../creation.ts';
+import { creationOf, otherVersion } from '../creation.ts';
 import { databaseOver, type OpenDatabase, type OpenOptions } from '../engine.ts';
 import { immediately } from '../transactions.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { sqliteEngine } from './sqlite-engine.ts';
 import { damagedStore, LOG_UNREADABLE, missingStore, readOnlyStore, toStoreError } from './sqlite-errors.ts';
-import { APPLICATION_ID, countAsOpen, hasLog, inspectStoreFile, newerStore } from './store-file.ts';
+import { APPLICATION_ID, countAsOpen, hasLog, inspectStoreFile } from './store-file.ts';
 
 /** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
@@ -169,12 +169,12 @@ function preparedOnce(driver: SQLite.Database, onClosed: () => void): SqliteData
   };
 }
 
-/** Creates the tables in an empty file and sets the application id, in one transaction. Throws for a newer store. */
+/** Creates the tables in an empty file and sets the application id, in one transaction. Throws for a store of another version. */
 function createTables(driver: SQLite.Database, file: string): void {
   const pragma = (name: string): number => Number(driver.pragma(name, { simple: true }));
   const isCurrent = (): boolean => {
     const version = pragma('user_version');
-    if (version > SCHEMA_VERSION) throw newerStore(file, version);
+    if (version !== 0 && version !== SCHEMA_VERSION) throw otherVersion(file, version);
     return version === SCHEMA_VERSION;
   };
   if (isCurrent()) return;

@@ -4,6 +4,10 @@ import { SQLite } from '../../system/sqlite.ts';
 
 const READ_ONLY = 'the store cannot be written; check the permissions of the file and of its folder';
 
+/** They may be the only remaining data. */
+export const RECOVERY =
+  'stop every rolecall process that uses it, move the file and those with -wal and -shm at the end away, and copy a backup to its place';
+
 const EXPLANATIONS: readonly (readonly [RegExp, string, string])[] = [
   // The shared memory of the WAL is a file too, which cannot grow on a full disk.
   [
@@ -30,7 +34,7 @@ export function toStoreError(error: unknown, file: string): unknown {
   const explanation = EXPLANATIONS.find(([pattern]) => pattern.test(code));
   if (explanation !== undefined) {
     const [, kind, words] = explanation;
-    const hint = kind === 'store_corrupt' ? `. ${recovery(file)}` : '';
+    const hint = kind === 'store_corrupt' ? `; ${RECOVERY}` : '';
     return new StoreError(kind, `${file}: ${words} (${code})${hint}`, { cause: error });
   }
   return code.startsWith('SQLITE_') && error instanceof SQLite.SqliteError
@@ -56,15 +60,5 @@ const LONGEST_FINDING = 200;
 export function damagedStore(file: string, finding: string): StoreError {
   const lines = finding.split('\n').filter((line) => !line.startsWith('*** in database'));
   const first = (lines[0] ?? finding).slice(0, LONGEST_FINDING);
-  return new StoreError('store_corrupt', `${file}: the store is damaged (${first}). ${recovery(file)}`);
-}
-
-/** The commands that replace a damaged store. They keep the damaged files, which may be the only remaining data. */
-export function recovery(file: string): string {
-  const [store, aside] = [quoted(file), quoted(`${file}.damaged`)];
-  return `To recover: stop every rolecall process that uses it, then run \`mkdir ${aside}; mv ${store} ${store}-* ${aside}/; cp BACKUP ${store}\`, where BACKUP is a file that \`rolecall backup\` wrote. Without a backup, omit \`cp\`: rolecall then starts with an empty store`;
-}
-
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+  return new StoreError('store_corrupt', `${file}: the store is damaged (${first}); ${RECOVERY}`);
 }

@@ -2,8 +2,9 @@
 // tell that.
 import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { StoreError, errorCode } from '../../core/errors.ts';
+import { otherVersion } from '../creation.ts';
 import { SCHEMA_VERSION } from '../tables.ts';
-import { recovery } from './sqlite-errors.ts';
+import { RECOVERY } from './sqlite-errors.ts';
 
 /** "role" in ASCII, in the header of every store. */
 export const APPLICATION_ID = 0x726f6c65;
@@ -56,10 +57,16 @@ export function inspectStoreFile(file: string): 'missing' | 'empty' | 'store' {
       `${file} is not a file; nothing was changed. Set \`store:\` in rolecall.yaml to the path of a file`,
     );
   }
-  if (stats.size === 0) return emptyFile(file);
+  if (stats.size === 0 && !hasLog(file)) return 'empty';
   const header = readHeader(file);
-  if (header?.applicationId !== APPLICATION_ID || header.userVersion < 1) throw foreign(file, header);
-  if (header.userVersion > SCHEMA_VERSION) throw newerStore(file, header.userVersion);
+  // SQLite would delete the log of an empty file, which may be the only remaining part of a store.
+  if (header?.applicationId !== APPLICATION_ID || header.userVersion < 1) {
+    throw new StoreError(
+      'store_foreign',
+      `${file} is not a store of rolecall; nothing was changed. Check \`store:\` in rolecall.yaml. If it was a store, it is damaged: ${RECOVERY}`,
+    );
+  }
+  if (header.userVersion !== SCHEMA_VERSION) throw otherVersion(file, header.userVersion);
   return 'store';
 }
 
@@ -86,15 +93,6 @@ function statOf(file: string): Stats | null {
   }
 }
 
-function emptyFile(file: string): 'empty' {
-  if (!hasLog(file)) return 'empty';
-  // SQLite would delete the log, which is the only remaining part of the database.
-  throw new StoreError(
-    'store_corrupt',
-    `${file} is empty, but its log ${file}-wal is not: the store was truncated; nothing was changed. ${recovery(file)}`,
-  );
-}
-
 function readHeader(file: string): Header | null {
   const bytes = Buffer.alloc(HEADER_BYTES);
   const descriptor = openSync(file, 'r');
@@ -109,22 +107,4 @@ function readHeader(file: string): Header | null {
     userVersion: bytes.readUInt32BE(USER_VERSION_AT),
     isWal: bytes[WRITE_VERSION_AT] === WAL,
   };
-}
-
-function foreign(file: string, header: Header | null): StoreError {
-  const what =
-    header === null
-      ? 'is not an SQLite database'
-      : `is an SQLite database of another program (application_id ${header.applicationId})`;
-  return new StoreError(
-    'store_foreign',
-    `${file} ${what}, so it is not a store of rolecall; nothing was changed. Check \`store:\` in rolecall.yaml. If it was a store, it is damaged: restore a backup. ${recovery(file)}`,
-  );
-}
-
-export function newerStore(file: string, version: number): StoreError {
-  return new StoreError(
-    'store_newer',
-    `the store ${file} was written by a newer rolecall (schema ${version}, this program supports ${SCHEMA_VERSION}); use that version, nothing was changed`,
-  );
 }

@@ -23,7 +23,6 @@ async function answerFrom(server: string) {
   writeAccount(workspace, 'http://127.0.0.1:1', 'skills: [Go]');
   const context = {
     version: '0.1.0',
-    ignoreRetryAfter: false,
     configFile: join(workspace.folder, 'config/rolecall.yaml'),
   };
   return await planRemotely(context, [], server);

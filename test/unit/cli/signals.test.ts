@@ -9,7 +9,7 @@ it.each<[NodeJS.Signals, boolean]>([
   ['SIGHUP', false],
 ])('%s stops new operations, and a second one aborts requests in flight: %s', (signal, aborts) => {
   const before = process.listenerCount(signal);
-  const signals = listenForSignals(60_000);
+  const signals = listenForSignals();
   onTestFinished(() => signals.release());
   process.emit(signal);
   expect([signals.stop.aborted, signals.kill.aborted]).toEqual([true, false]);

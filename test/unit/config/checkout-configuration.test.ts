@@ -81,7 +81,7 @@ describe('the configuration of a checkout', () => {
     const { source, checkout, bootstrap } = await scene(
       'regions: { us: "https://eu.example.com:443/us" }\ntrust: { files: [../**/secret] }\ndefaults: { mode: apply }\nstore: own.db\napi: { retries: 2, caFile: ca.pem }\nhttp: { listen: "127.0.0.1:1", token: { env: OWN } }',
       {
-        'config/rolecall.yaml': `${SERVICE}defaults: { jitter: 1s }\napi: { retries: 1, caFile: ca.pem }\nstore: other.db\nhttp: { token: { env: OTHER } }\naccounts: all/*.yaml`,
+        'config/rolecall.yaml': `${SERVICE}defaults: { timezone: Europe/Berlin }\napi: { retries: 1, caFile: ca.pem }\nstore: other.db\nhttp: { token: { env: OTHER } }\naccounts: all/*.yaml`,
         'config/all/a.yaml': 'region: eu\ntoken: { file: ../../secret }\nskills: [A]',
       },
     );
@@ -100,31 +100,10 @@ describe('the configuration of a checkout', () => {
     expect(loaded.accounts[0]?.settings).toMatchObject({
       baseUrl: 'https://eu.example.com',
       mode: 'plan',
-      jitterMs: 1000,
+      timezone: 'Europe/Berlin',
       token: { file: path.join(checkout.link, 'secret') },
     });
     expect(loaded.secrets.map(({ what }) => what)).toEqual(['http.token', 'token of a']);
-  });
-
-  test('compares the lease of the local service file with the timeout there, and not with those of its own', async () => {
-    const own = `${SERVICE}api: { timeout: 10s, settle: 11s }\ndaemon: { lease: 20s }`;
-    const { source, checkout } = await scene(own, {
-      'config/rolecall.yaml': `${SERVICE}daemon: { lease: 30s }`,
-      'config/accounts/a.yaml': ACCOUNT,
-    });
-    await checkout.refresh();
-    const loaded = await source.read();
-    expect(lines(loaded)).toEqual([]);
-    expect(loaded.service?.daemon.leaseMs).toBe(20_000);
-    const short = await scene(`${SERVICE}daemon: { lease: 20s }`, {
-      'config/rolecall.yaml': `${SERVICE}api: { timeout: 10s, settle: 11s }`,
-      'config/accounts/a.yaml': ACCOUNT,
-    });
-    await short.checkout.refresh();
-    expect(lines(await short.source.read())).toEqual([
-      expect.stringContaining('daemon.lease must be more than api.timeout'),
-      expect.stringContaining('`api` is not used here'),
-    ]);
   });
 
   test('has its own service file checked completely, and files are named by their paths in the repository', async () => {

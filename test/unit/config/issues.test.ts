@@ -81,9 +81,8 @@ const ACCOUNTS: Cases = {
   'accountId: 9007199254740993':
     '3:12 error accountId: must be the account id in quotes, because a number would lose digits',
   'mode: aply': '3:7 error mode: must be plan, approve, approve-deletes or apply; did you mean apply?',
-  'jitter: 30': '3:9 error jitter: must be a duration such as 500ms',
-  'jitter: 30x': '3:9 error jitter: this is not a duration',
-  'jitter: 25d': '3:9 error jitter: this is too long; the maximum is 24d',
+  'policy: { unusedFor: 30 }': '3:22 error policy.unusedFor: must be a duration such as 500ms',
+  'policy: { unusedFor: 30x }': '3:22 error policy.unusedFor: this is not a duration',
   'schedule: "* * * *"': '3:11 error schedule: a schedule has five fields',
   'schedule: "*/70 * * * *"': '3:11 error schedule: the minute field: use 0 to 59, *, ranges',
   'schedule: "0 0 31 2 *"': '3:11 error schedule: no month of this schedule has that day',
@@ -171,9 +170,7 @@ const SERVICES: Cases = {
     '1:22 error unknown key "urll"; did you mean "url"?',
   'store: { postgres: {} }': '1:20 error store.postgres.url: is missing; it must be an address',
   'store: 5': '1:8 error store: must be the path of a SQLite file, or { postgres: { url: … } }',
-  'daemon: { lease: 30s }': '1:18 error daemon.lease must be more than api.timeout',
-  'api: { timeout: 60s, settle: 70s }\nstore: { postgres: { url: { env: A } } }':
-    '1:17 error daemon.lease must be more than api.timeout',
+  'api: { timeout: 25d }': '1:17 error api.timeout: this is too long; the maximum is 24d',
   'http: { listen: "0.0.0.0:80" }':
     '1:17 error listening on an address other than loopback needs `http.token`',
   'http: { tokens: [{ name: ci, token: { env: A }, role: read }, { name: ci, token: { env: B }, role: operate }] }':
@@ -237,10 +234,8 @@ const SERVICES: Cases = {
   'source: { git: { url: https://x.example.com/a.git, path: ../x } }':
     '1:58 error source.git.path: must be a relative path',
   'source: {}': '1:9 error source.git: is missing',
-  'defaults: { jitter: soon }': '1:21 error defaults.jitter: this is not a duration',
   'log: loud': '1:6 error log: must be trace, debug',
   'retention:': '1:1 error retention: has no value',
-  'daemon: { runOnStart: "yes" }': '1:23 error daemon.runOnStart: must be true or false',
 };
 
 describe('the position and the fix of each issue are reported', () => {
@@ -266,7 +261,7 @@ describe('the position and the fix of each issue are reported', () => {
 
   test('of several problems together', async () => {
     const { lines } = await loadAccount(
-      'mode: x\nskills: [1, 1.0]\npolcy: {}\njitter: 5\nextends: [../c.yaml]',
+      'mode: x\nskills: [1, 1.0]\npolcy: {}\ntimezone: 5\nextends: [../c.yaml]',
       { 'c.yaml': 'roles:\n  - A\n    B\n' },
     );
     expect(lines.map((text) => text.split(' ')[0])).toEqual([
@@ -274,7 +269,7 @@ describe('the position and the fix of each issue are reported', () => {
       'accounts/a.yaml:4:10',
       'accounts/a.yaml:4:13',
       'accounts/a.yaml:5:1',
-      'accounts/a.yaml:6:9',
+      'accounts/a.yaml:6:11',
       'c.yaml:2:5',
     ]);
   });

@@ -21,12 +21,11 @@ describe('the service file', () => {
 
   test('can name a database, whose reference is a secret of the daemon', async () => {
     const { service, lines, secrets } = await loadService(
-      'store: { postgres: { url: { file: db-url }, schema: staging } }\ndaemon: { lease: 90s }',
+      'store: { postgres: { url: { file: db-url }, schema: staging } }',
     );
     expect(lines).toEqual([]);
     const url = { file: expect.stringMatching(/^\/.*\/db-url$/u) };
     expect(service?.store).toEqual({ postgres: { url, schema: 'staging' } });
-    expect(service?.daemon.leaseMs).toBe(90_000);
     expect(secrets.filter(({ account }) => account === undefined)).toEqual([
       expect.objectContaining({ ref: url, what: 'store.postgres.url', line: 1, column: 27 }),
     ]);

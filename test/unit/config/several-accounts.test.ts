@@ -176,13 +176,12 @@ describe('the merge of catalogs and the account', () => {
 
   test('takes the policy key by key and combines `protect` and `freeze`', async () => {
     const { accounts, lines } = await load({
-      'rolecall.yaml': `${SERVICE}defaults: { mode: apply, jitter: 5s, timezone: Europe/Berlin, policy: { maxDeletes: 3, delete: always, protect: [A, B], freeze: [{ cron: "0 18 * * FRI", for: 60h }] } }`,
-      'accounts/a.yaml': `${ACCOUNT}jitter: 1s\npolicy: { delete: never, protect: [B, C], unusedFor: 24h, freeze: [{ from: 2026-12-24, to: 2026-12-26T12:00Z }] }`,
+      'rolecall.yaml': `${SERVICE}defaults: { mode: apply, timezone: Europe/Berlin, policy: { maxDeletes: 3, delete: always, protect: [A, B], freeze: [{ cron: "0 18 * * FRI", for: 60h }] } }`,
+      'accounts/a.yaml': `${ACCOUNT}policy: { delete: never, protect: [B, C], unusedFor: 24h, freeze: [{ from: 2026-12-24, to: 2026-12-26T12:00Z }] }`,
     });
     expect(lines).toEqual([]);
     expect(accounts[0]?.settings).toMatchObject({
       mode: 'apply',
-      jitterMs: 1000,
       timezone: 'Europe/Berlin',
       policy: {
         maxDeletes: 3,

@@ -5,18 +5,20 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openLocation, storeName } from '../../../src/config/store-location.ts';
 import { makeFolder } from '../../support/folder.ts';
 
-const daemon = { maxRuns: 8, runOnStart: true, shutdownGraceMs: 20_000, leaseMs: 60_000 };
+import { API } from '../service/loopback.ts';
+
+const api = { ...API, timeoutMs: 30_000 };
 const settings = (url: { env: string } | { file: string } | string) => ({
   store: { postgres: { url, schema: 'rolecall' } },
-  daemon,
+  api,
 });
 
 afterEach(() => vi.unstubAllEnvs());
 
 describe('the location of the store', () => {
   it('is the SQLite file, which needs nothing else', async () => {
-    expect(await openLocation({ store: { file: '/a.db' }, daemon })).toEqual({ file: '/a.db' });
-    expect(await storeName({ store: { file: '/a.db' }, daemon })).toBe('/a.db');
+    expect(await openLocation({ store: { file: '/a.db' }, api })).toEqual({ file: '/a.db' });
+    expect(await storeName({ store: { file: '/a.db' }, api })).toBe('/a.db');
   });
 
   it('is the address that a variable or a file contains, and is named without its password', async () => {
@@ -28,7 +30,7 @@ describe('the location of the store', () => {
         url: 'postgres://me:s3cr3t@db.example.com/a',
         schema: 'rolecall',
         pool: 10,
-        leaseMs: 42_000,
+        leaseMs: 60_000,
       });
       expect(await storeName(settings(ref))).toBe('PostgreSQL db.example.com/a, schema rolecall');
     }

@@ -17,7 +17,7 @@ const ISSUE: ConfigIssue = { file: 'a.yaml', line: 1, column: 1, severity: 'erro
 // Only what the registry reads.
 const service = (store: string): ServiceSettings => ({ store, notify: [] }) as unknown as ServiceSettings;
 const settings = (baseUrl: string): AccountSettings =>
-  ({ baseUrl, schedule: '0 * * * *', timezone: 'Etc/UTC', jitterMs: 0 }) as AccountSettings;
+  ({ baseUrl, schedule: '0 * * * *', timezone: 'Etc/UTC' }) as AccountSettings;
 
 function valid(name: string, baseUrl = 'https://eu'): ConfiguredAccount {
   return { name, file: `/${name}.yaml`, settings: settings(baseUrl), issues: [] };

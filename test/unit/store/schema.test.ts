@@ -74,7 +74,7 @@ describe('an existing store', () => {
     expect(statSync(store.file).mode & 0o777).toBe(0o600);
   });
 
-  it('that is damaged is found by `verify`, whose error contains the commands to recover', async () => {
+  it('that is damaged is found by `verify`, whose error says how to recover', async () => {
     const file = join(newFolder(), 'a store.db');
     await openSqlite(file).close();
     const intact = openSqlite(file);
@@ -85,9 +85,7 @@ describe('an existing store', () => {
     onTestFinished(() => store.close());
     await expect(store.verify()).rejects.toMatchObject({
       code: 'store_corrupt',
-      message: expect.stringContaining(
-        `mkdir '${file}.damaged'; mv '${file}' '${file}'-* '${file}.damaged'/; cp BACKUP '${file}'`,
-      ) as string,
+      message: expect.stringContaining('copy a backup to its place') as string,
     });
   });
 
