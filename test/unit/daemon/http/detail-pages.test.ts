@@ -291,7 +291,7 @@ describe('the page of an account', () => {
     expect(page).toContain('Nothing to apply.');
     expect(page).toContain('Held: 9 changes wait for you<');
     // Said once for all of them.
-    expect(page).toContain('All of them: too many deletes in one plan.');
+    expect(page).toContain('All of them: too many deletes.');
     expect(page).toMatch(
       /Held 0<\/code><span>2 people have it: ada, bob<\/span>.*Held 4<.*<summary>4 more: nobody has them<\/summary>.*Held 5</,
     );

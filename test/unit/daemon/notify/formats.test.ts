@@ -138,7 +138,7 @@ describe('a message for Slack', () => {
     expect(text.split('\n')).toEqual([
       'acme: changes are held',
       '1 held',
-      'delete skill `Perl`: people have it; a freeze window is open',
+      'delete skill `Perl`: people have it, or had it lately; a freeze window is open',
       'Next: `rolecall plan acme`: shows who is affected and what would release each change',
     ]);
   });
@@ -404,7 +404,7 @@ describe('a message for Teams', () => {
     expect(attachment?.content.body.map(({ inlines }) => inlines.map(({ text }) => text).join(''))).toEqual([
       'acme: changes are held',
       '1 held',
-      'delete skill Perl: people have it',
+      'delete skill Perl: people have it, or had it lately',
       'Next: rolecall plan acme: shows who is affected and what would release each change',
     ]);
     expect(attachment?.content.body[0]?.inlines[0]).toMatchObject({ weight: 'Bolder', color: 'Warning' });
