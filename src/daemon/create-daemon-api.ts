@@ -1,4 +1,4 @@
-// Implements the daemon's API: joins the configuration, the schedules, the queue and the journal into views.
+// Implements the daemon's API: joins the configuration, the schedules and the journal into views.
 import { dirname, relative } from 'node:path';
 import type { PostedOutcome } from '../run/posted-plan.ts';
 import { waitingPlan } from '../core/account-states.ts';

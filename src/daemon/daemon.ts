@@ -51,6 +51,8 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+/** So many accounts run at a time: each may be large. */
+const MOST_RUNS = 8;
 /** How often the gauges follow what other processes did. */
 const GAUGES_MS = 15_000;
 /** As many commands of operators are read at once. */
@@ -74,7 +76,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
   const loop = new RunLoop({
     ...options,
     newRunId: options.deps.newRunId,
-    places: options.api.hostConcurrency,
+    places: Math.min(MOST_RUNS, options.api.hostConcurrency),
     run: (due) => runs.run(due),
     everySecond,
     onSkipped(account) {
