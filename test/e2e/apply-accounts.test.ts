@@ -76,7 +76,9 @@ test('apply --plan without names applies the accounts of the saved plan, and exc
 
 test('plan and apply of a fleet show equal changes once, and apply writes to each account', async () => {
   const names = Array.from({ length: 40 }, (_, index) => `eu-${index}`);
-  const s = await scene({ skills: ['New'], file: 'skills: [New]', others: names.map((name) => seed(name)) });
+  const others = names.map((name) => seed(name));
+  const api = { timeout: '30s', settle: '31s' };
+  const s = await scene({ skills: ['New'], file: 'skills: [New]', others, api });
   for (const name of names) s.configure('skills: [New]', name);
   const plan = await s.run(['plan', '--format', 'markdown']);
   expect(plan.stdout).toMatch(
