@@ -1,5 +1,6 @@
 // The dry run, for `plan` and for the question of `apply`, and the file of `plan --save`, which `apply --plan` reads. The
 // service client has no methods that write.
+import { type FailedPlan, NO_HISTORY, planDigest, type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import path from 'node:path';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dryRun } from '../run/reconcile.ts';
@@ -7,8 +8,6 @@ import { ACCEPT_NOTHING, type Acceptance } from '../run/request.ts';
 import { journalBrokenAccount, type RunResult } from '../run/run-result.ts';
 import { StoreError, UsageError, errorCode, errorsOf } from '../core/errors.ts';
 import { type AgreedPlan, describePause } from '../core/operator.ts';
-import { NO_HISTORY } from '../core/plan-warnings.ts';
-import { type FailedPlan, planDigest, type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { renderPlans } from '../report/plan-report.ts';
 import type { ReportDetail } from '../report/document.ts';

@@ -1,21 +1,11 @@
 // The lines of `allowedDeletes`: each releases one entry, or one run, through its last day, and is then used up.
-import type { AllowedDelete, AllowedEntry, AllowedRun, DesiredCatalog, Kind } from './catalog.ts';
+import type { AllowedDelete, AllowedEntry, AllowedRun, Kind, ReleasedEntry } from './catalog.ts';
 import { DAY_MS, utcTime } from './durations-and-sizes.ts';
 import { nameKey } from './names.ts';
-import type { Plan } from './plan.ts';
+import { yamlText } from './yaml-text.ts';
 
 /** How many days after the plan the suggested line expires. */
 const ALLOWANCE_DAYS = 14;
-
-/** The entry that a line released in an applied run, by the journal. */
-export interface ReleasedEntry {
-  readonly kind: Kind;
-  readonly remoteId: string;
-  /** The line, as `allowanceText` writes it. */
-  readonly allowance: string;
-  /** The run that deleted the entry; null while none has. */
-  readonly deletedByRun: string | null;
-}
 
 /** Whether a line is valid on a day (`YYYY-MM-DD`, UTC), its last day included. */
 export function isOpen({ expires }: Pick<AllowedDelete, 'expires'>, today: string): boolean {
@@ -51,21 +41,6 @@ export interface Released {
   readonly run: string | null;
 }
 
-export function releasedBy(
-  { allowedDeletes }: DesiredCatalog,
-  { operations, warnings, createdAt }: Plan,
-  released: readonly ReleasedEntry[],
-): Released {
-  const open = allowedDeletes.filter((line) => isOpen(line, createdAt.slice(0, 10)));
-  const deletes = operations.filter(({ action }) => action === 'delete');
-  const entries = deletes.flatMap(({ kind, name, remoteId = '' }) => {
-    const line = linesFor(open, { kind, name }).find((each) => usedUpBy(each, remoteId, released) === null);
-    return line === undefined ? [] : [{ kind, remoteId, allowance: allowanceText(line) }];
-  });
-  const run = deletes.length === 0 ? undefined : warnings.find(({ code }) => code === LIMIT_RELEASED);
-  return { entries, run: run?.name ?? null };
-}
-
 /** What used up the line of this entry: another entry of its name, or an earlier one with the same id. Or null. */
 export function usedUpBy(
   line: AllowedEntry,
@@ -89,4 +64,19 @@ export function suggestedExpiry(nowMs: number, isUsed: (expires: string) => bool
     const expires = utcTime(nowMs + days * DAY_MS).slice(0, 'YYYY-MM-DD'.length);
     if (!isUsed(expires)) return expires;
   }
+}
+
+/** The line for `allowedDeletes` that allows the delete of an entry. */
+export function allowLine({ kind, name, expires }: AllowedEntry): string {
+  return `{ kind: ${kind}, name: ${yamlText(name)}, expires: ${expires} }`;
+}
+
+/** The line for `allowedDeletes` that allows one run so many deletes. */
+export function runLine({ atMost, expires }: AllowedRun): string {
+  return `{ atMost: ${atMost}, expires: ${expires} }`;
+}
+
+/** The advice to add this line. */
+export function allowText(line: string): string {
+  return `add ${line} to allowedDeletes`;
 }

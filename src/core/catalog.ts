@@ -103,3 +103,13 @@ export interface Policy {
 /** A window in which nothing is written: between two instants, or for a while after each tick of a cron line. */
 export type FreezeWindow =
   { readonly from: string; readonly to: string } | { readonly cron: string; readonly forMs: number };
+
+/** The entry that a line released in an applied run, by the journal. */
+export interface ReleasedEntry {
+  readonly kind: Kind;
+  readonly remoteId: string;
+  /** The line, as `allowanceText` writes it. */
+  readonly allowance: string;
+  /** The run that deleted the entry; null while none has. */
+  readonly deletedByRun: string | null;
+}

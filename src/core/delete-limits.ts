@@ -1,26 +1,10 @@
 // The limits of the deletes that no other rule holds, and the lines of `allowedDeletes` that release them for one run.
-import { allowanceText, isOpen, isRunLine, suggestedExpiry } from './allowed-deletes.ts';
+import { type Explanation } from './plan.ts';
+import { allowanceText, allowText, isOpen, isRunLine, runLine, suggestedExpiry } from './allowed-deletes.ts';
 import { count } from './amounts.ts';
 import type { AllowedRun, Kind, Policy } from './catalog.ts';
 import { DAY_MS, utcTime } from './durations-and-sizes.ts';
-import { allowText, type Explanation, runLine } from './held-texts.ts';
-import type { HeldDelete, PlanFacts, PolicyContext } from './rule-facts.ts';
-
-/** The deletes of one kind. */
-export interface KindCounts {
-  readonly deletes: number;
-  /** The entries of the kind. */
-  readonly entries: number;
-  /** Whether the file asks for an empty list, which counts as 100 %. */
-  readonly isEmptied: boolean;
-}
-
-export interface DeleteCounts {
-  readonly total: number;
-  /** The deletes of the last 24 hours. */
-  readonly recent: number;
-  readonly ofKind: ReadonlyMap<Kind, KindCounts>;
-}
+import type { DeleteCounts, HeldDelete, PlanFacts, PolicyContext } from './rule-facts.ts';
 
 /** Fewer entries are too few for a percentage. */
 const PERCENT_FROM = 10;

@@ -1,12 +1,20 @@
 // Explains a held change: joins what its rules say, and advises how to allow it.
-import { linesFor, suggestedExpiry, allowanceText, usedUpBy, usedUpText } from './allowed-deletes.ts';
+import {
+  allowanceText,
+  allowLine,
+  allowText,
+  linesFor,
+  runLine,
+  suggestedExpiry,
+  usedUpBy,
+  usedUpText,
+} from './allowed-deletes.ts';
 import { count } from './amounts.ts';
 import { suggestedRun } from './delete-limits.ts';
-import { allowLine, allowText, type Explanation, releaseText, runLine } from './held-texts.ts';
+import { releaseText } from './held-texts.ts';
 import { RULES } from './hold-rules.ts';
-import type { HeldChange, HoldRule } from './plan.ts';
-import type { JudgedEntry } from './policy.ts';
-import type { MissingName, PlanFacts } from './rule-facts.ts';
+import type { Explanation, HeldChange, HoldRule } from './plan.ts';
+import type { JudgedEntry, MissingName, PlanFacts } from './rule-facts.ts';
 
 /** What a held change says beyond its rules. */
 type HeldTexts = Pick<HeldChange, 'reason' | 'release' | 'desiredName' | 'allowance'>;

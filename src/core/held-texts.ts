@@ -1,20 +1,14 @@
 // The sentences about one held delete that name it, its people or the desired name that it is about, and the same sentences
 // without those, for a group of deletes.
+import { allowText } from './allowed-deletes.ts';
 import { firstFew, peopleHave } from './amounts.ts';
-import type { AllowedEntry, AllowedRun } from './catalog.ts';
 import { formatDuration, utcTime } from './durations-and-sizes.ts';
-import type { HeldChange } from './plan.ts';
+import type { Explanation, HeldChange } from './plan.ts';
 import type { HeldDelete, PlanFacts } from './rule-facts.ts';
 import { HELD_FIELDS } from './usage.ts';
 import { yamlText } from './yaml-text.ts';
 
 const MINUTE_MS = 60_000;
-
-/** Why a change is held, and what releases it. */
-export interface Explanation {
-  readonly reason: string;
-  readonly release: string;
-}
 
 const ALL_NEEDED = 'all of these are needed:';
 
@@ -27,21 +21,6 @@ export function releaseText(conditions: readonly string[]): string {
 /** The lines of a release. Any other line break is part of a name. */
 export function releaseLines(release: string): readonly string[] {
   return release.startsWith(`${ALL_NEEDED}\n`) ? release.split(/\n(?=\(\d+\) )/u) : [release];
-}
-
-/** The line for `allowedDeletes` that allows the delete of an entry. */
-export function allowLine({ kind, name, expires }: AllowedEntry): string {
-  return `{ kind: ${kind}, name: ${yamlText(name)}, expires: ${expires} }`;
-}
-
-/** The line for `allowedDeletes` that allows one run so many deletes. */
-export function runLine({ atMost, expires }: AllowedRun): string {
-  return `{ atMost: ${atMost}, expires: ${expires} }`;
-}
-
-/** The advice to add this line. */
-export function allowText(line: string): string {
-  return `add ${line} to allowedDeletes`;
 }
 
 /** The line that declares a rename. */

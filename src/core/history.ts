@@ -1,7 +1,6 @@
 // Turns the journal's records of an account into the facts that a plan needs and that no list shows.
-import type { Action, Kind, ObservedCatalog } from './catalog.ts';
+import type { Action, Kind, ObservedCatalog, ReleasedEntry } from './catalog.ts';
 import { DAY_MS } from './durations-and-sizes.ts';
-import type { ReleasedEntry } from './allowed-deletes.ts';
 import type { OperationStatus } from './journal.ts';
 import { compareCodePoints, nameKey, groupBy } from './names.ts';
 import { type EntryKey, entryKey, namesByKey } from './usage.ts';

@@ -5,9 +5,9 @@ import type { Kind, Policy } from './catalog.ts';
 import { exceededLimits, explainTooMany } from './delete-limits.ts';
 import type { Extra } from './diff.ts';
 import { utcTime } from './durations-and-sizes.ts';
-import { type Explanation, explainInUse, explainRename } from './held-texts.ts';
+import { explainInUse, explainRename } from './held-texts.ts';
 import { kindNameKey } from './history.ts';
-import { type HoldRule, isStaleSource } from './plan.ts';
+import { type Explanation, type HoldRule, isStaleSource } from './plan.ts';
 import type {
   Candidate,
   DeleteContext,

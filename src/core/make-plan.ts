@@ -2,10 +2,10 @@
 import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from './catalog.ts';
 import { diffKind, type KindDiff } from './diff.ts';
 import { explainHeldCreate, explainHeldDelete } from './explain.ts';
-import type { PolicyContext } from './rule-facts.ts';
+import type { JudgedEntry, Judgement, PolicyContext } from './rule-facts.ts';
 import { compareCodePoints, nearKey } from './names.ts';
 import { type HeldChange, type LeftAlone, type Operation, type Plan, planDigest } from './plan.ts';
-import { judge, type JudgedEntry, type Judgement } from './policy.ts';
+import { judge } from './policy.ts';
 import {
   allowedDeleteWarnings,
   catalogWarnings,

@@ -1,6 +1,5 @@
 // Derives the health of an account from a run, and the notices that a change of the health causes.
-import type { HeldChange, Operation, Plan } from './plan.ts';
-import { NO_HISTORY } from './plan-warnings.ts';
+import { type HeldChange, NO_HISTORY, type Operation, type Plan } from './plan.ts';
 import type { EndedOperation, EndedRun } from './ports/journal-reader.ts';
 import type { NotifySettings } from './settings.ts';
 

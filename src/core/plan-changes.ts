@@ -1,6 +1,14 @@
 // Explains why a plan is stale: what changed in the account and in its file between a reviewed plan and the present one.
 import { firstFew, peopleHave } from './amounts.ts';
-import type { ObservedCatalog, Warning } from './catalog.ts';
+import {
+  allowanceText,
+  isOpen,
+  LIMIT_RELEASED,
+  linesFor,
+  type Released,
+  usedUpBy,
+} from './allowed-deletes.ts';
+import type { DesiredCatalog, ObservedCatalog, ReleasedEntry, Warning } from './catalog.ts';
 import { kindNameKey } from './history.ts';
 import { nameKey } from './names.ts';
 import type { HeldChange, Operation, Plan, ReviewedPlan } from './plan.ts';
@@ -128,4 +136,20 @@ function whyGone(
 function changeOf({ kind, name, action, remoteId }: Operation, message: string): PlanChange {
   const id = remoteId === undefined ? {} : { remoteId };
   return { code: CHANGED_SINCE_PLAN, message, action, kind, name, ...id };
+}
+
+/** What applying a plan uses up of `allowedDeletes`. */
+export function releasedBy(
+  { allowedDeletes }: DesiredCatalog,
+  { operations, warnings, createdAt }: Plan,
+  released: readonly ReleasedEntry[],
+): Released {
+  const open = allowedDeletes.filter((line) => isOpen(line, createdAt.slice(0, 10)));
+  const deletes = operations.filter(({ action }) => action === 'delete');
+  const entries = deletes.flatMap(({ kind, name, remoteId = '' }) => {
+    const line = linesFor(open, { kind, name }).find((each) => usedUpBy(each, remoteId, released) === null);
+    return line === undefined ? [] : [{ kind, remoteId, allowance: allowanceText(line) }];
+  });
+  const run = deletes.length === 0 ? undefined : warnings.find(({ code }) => code === LIMIT_RELEASED);
+  return { entries, run: run?.name ?? null };
 }

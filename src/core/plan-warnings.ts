@@ -1,25 +1,20 @@
 // The warnings of a plan: what an operator should know that is neither a change nor a failure.
 import { count } from './amounts.ts';
-import { allowanceText, isOpen, isRunLine, LIMIT_RELEASED, usedUpBy, usedUpText } from './allowed-deletes.ts';
+import {
+  allowanceText,
+  isOpen,
+  isRunLine,
+  LIMIT_RELEASED,
+  runLine,
+  usedUpBy,
+  usedUpText,
+} from './allowed-deletes.ts';
 import type { AllowedEntry, AllowedRun, Warning } from './catalog.ts';
 import type { KindDiff } from './diff.ts';
-import { runLine } from './held-texts.ts';
 import type { History } from './history.ts';
 import { compareCodePoints, nameDifference, nameKey, nearKey } from './names.ts';
-import type { JudgedEntry, Judgement } from './policy.ts';
-import type { PolicyContext } from './rule-facts.ts';
-
-/** The code of a confirmed change that no list shows yet. */
-export const NOT_SHOWN_YET = 'not_shown_yet';
-
-/** Marks a plan of an older commit that the operator accepted. */
-export const OLDER_SOURCE = 'older_source';
-
-/** Marks a plan that was made without earlier lists of its account. */
-export const NO_HISTORY = 'no_history';
-
-/** Marks the plan of a file that names neither skills nor roles. */
-export const NOTHING_MANAGED = 'nothing_managed';
+import { NO_HISTORY, NOT_SHOWN_YET, NOTHING_MANAGED, OLDER_SOURCE } from './plan.ts';
+import type { JudgedEntry, Judgement, PolicyContext } from './rule-facts.ts';
 
 /** Warns of a file with neither kind: a kind that is left out is not managed, so the file is probably unfinished. */
 export function managesNothing(account: string, diffs: readonly KindDiff[]): Warning[] {

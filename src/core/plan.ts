@@ -162,3 +162,21 @@ export type SourceAge = 'current' | 'older' | 'diverged' | 'unknown';
 export function isStaleSource(source: SourceAge): boolean {
   return source === 'older' || source === 'unknown';
 }
+
+/** The code of a confirmed change that no list shows yet. */
+export const NOT_SHOWN_YET = 'not_shown_yet';
+
+/** Marks a plan of an older commit that the operator accepted. */
+export const OLDER_SOURCE = 'older_source';
+
+/** Marks a plan that was made without earlier lists of its account. */
+export const NO_HISTORY = 'no_history';
+
+/** Marks the plan of a file that names neither skills nor roles. */
+export const NOTHING_MANAGED = 'nothing_managed';
+
+/** Why a change is held, and what releases it. */
+export interface Explanation {
+  readonly reason: string;
+  readonly release: string;
+}

@@ -1,35 +1,23 @@
 // Decides about each extra entry: left alone by the policy, held by a guard, or deleted. All rules are evaluated, so that
 // a held delete names every rule that holds it.
 import { linesFor, isOpen, usedUpBy } from './allowed-deletes.ts';
-import type { AllowedRun, Entry, Policy } from './catalog.ts';
-import { type DeleteCounts, runAllowance } from './delete-limits.ts';
+import type { Entry, Policy } from './catalog.ts';
+import { runAllowance } from './delete-limits.ts';
 import type { Extra, KindDiff } from './diff.ts';
 import { isUsed, RULES } from './hold-rules.ts';
 import { type History, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey, groupBy } from './names.ts';
 import { HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
-import type { Candidate, DeleteContext, MissingName, PolicyContext } from './rule-facts.ts';
+import type {
+  Candidate,
+  DeleteContext,
+  DeleteCounts,
+  JudgedCreate,
+  JudgedEntry,
+  Judgement,
+  PolicyContext,
+} from './rule-facts.ts';
 import { entryKey } from './usage.ts';
-
-/** An extra entry with the decision about it and the facts behind the decision. */
-export interface JudgedEntry extends Candidate {
-  readonly leave: LeaveRule | null;
-  /** In HOLD_RULES order; empty when the entry may be deleted, or is left alone. */
-  readonly holds: readonly HoldRule[];
-}
-
-/** A missing name with the rules that hold its create, in HOLD_RULES order. */
-export interface JudgedCreate extends MissingName {
-  readonly holds: readonly HoldRule[];
-}
-
-export interface Judgement {
-  readonly extras: readonly JudgedEntry[];
-  readonly creates: readonly JudgedCreate[];
-  readonly counts: DeleteCounts;
-  /** The line of `allowedDeletes` that releases the limits; null when no limit is exceeded, or none does. */
-  readonly released: AllowedRun | null;
-}
 
 /** Judges every extra entry and every missing name of all managed kinds together, since limits span kinds. */
 export function judge(diffs: readonly KindDiff[], context: PolicyContext): Judgement {

@@ -1,9 +1,8 @@
 // The facts that the rules of hold-rules.ts judge: of one extra entry, of the plan, and of a run right before a delete.
-import type { AllowedDelete, Entry, Kind, Policy } from './catalog.ts';
+import type { AllowedDelete, AllowedRun, Entry, Kind, Policy } from './catalog.ts';
 import type { Extra } from './diff.ts';
 import type { History } from './history.ts';
-import type { DeleteCounts } from './delete-limits.ts';
-import type { OpenFreeze, OpenRollout, SourceAge } from './plan.ts';
+import type { HoldRule, LeaveRule, OpenFreeze, OpenRollout, SourceAge } from './plan.ts';
 import type { UnknownHolders } from './unknown-holders.ts';
 import type { EntryKey, UsageIndex } from './usage.ts';
 
@@ -73,9 +72,45 @@ export interface DeleteContext extends PolicyContext {
   readonly heldCreates: Pick<ReadonlySet<string>, 'has'>;
 }
 
+/** The deletes of one kind. */
+export interface KindCounts {
+  readonly deletes: number;
+  /** The entries of the kind. */
+  readonly entries: number;
+  /** Whether the file asks for an empty list, which counts as 100 %. */
+  readonly isEmptied: boolean;
+}
+
+export interface DeleteCounts {
+  readonly total: number;
+  /** The deletes of the last 24 hours. */
+  readonly recent: number;
+  readonly ofKind: ReadonlyMap<Kind, KindCounts>;
+}
+
 /** The same with the deletes that no other rule holds. */
 export interface PlanFacts extends PolicyContext {
   readonly counts: DeleteCounts;
+}
+
+/** An extra entry with the decision about it and the facts behind the decision. */
+export interface JudgedEntry extends Candidate {
+  readonly leave: LeaveRule | null;
+  /** In HOLD_RULES order; empty when the entry may be deleted, or is left alone. */
+  readonly holds: readonly HoldRule[];
+}
+
+/** A missing name with the rules that hold its create, in HOLD_RULES order. */
+export interface JudgedCreate extends MissingName {
+  readonly holds: readonly HoldRule[];
+}
+
+export interface Judgement {
+  readonly extras: readonly JudgedEntry[];
+  readonly creates: readonly JudgedCreate[];
+  readonly counts: DeleteCounts;
+  /** The line of `allowedDeletes` that releases the limits; null when no limit is exceeded, or none does. */
+  readonly released: AllowedRun | null;
 }
 
 /** What the lists that were read during the run show. */

@@ -1,4 +1,5 @@
 // Summarises an ended run for the daemon: counts and the first rows, so that its size does not depend on the run's.
+import { OLDER_SOURCE, type Operation, type Plan, type PlanSummary } from './plan.ts';
 import { type Action, ACTIONS, type Kind, type Warning } from './catalog.ts';
 import type { OperationRecord, RunRecord } from './journal.ts';
 import type { EndedOperation, EndedRun } from './ports/journal-reader.ts';
@@ -11,8 +12,6 @@ import {
   undoneOperations,
   waitingChanges,
 } from './notice.ts';
-import type { Operation, Plan, PlanSummary } from './plan.ts';
-import { OLDER_SOURCE } from './plan-warnings.ts';
 
 type Change = Pick<OperationRecord, 'kind' | 'action'>;
 

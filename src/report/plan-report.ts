@@ -1,8 +1,7 @@
 // The report of `plan`, which `apply` also shows before it asks: one document for each account.
+import { NO_HISTORY, NOTHING_MANAGED, type Plan, type PlanResult, type PlanSummary } from '../core/plan.ts';
 import { SUSPICIOUS_LIST } from '../core/list-plausibility.ts';
-import { NO_HISTORY, NOTHING_MANAGED } from '../core/plan-warnings.ts';
 import type { Warning } from '../core/catalog.ts';
-import type { Plan, PlanResult, PlanSummary } from '../core/plan.ts';
 import {
   code,
   type Line,

@@ -1,11 +1,10 @@
 // Applies a plan in its order and ends the run: early deletes, creates, deletes, verification.
+import { NOT_SHOWN_YET, type Plan, type ReviewedPlan } from '../core/plan.ts';
 import { type Kind, KINDS, type Warning } from '../core/catalog.ts';
 import { anythingMissing, baselineOf } from '../core/list-plausibility.ts';
 import { nameKey } from '../core/names.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { RunStatus } from '../core/journal.ts';
-import type { Plan, ReviewedPlan } from '../core/plan.ts';
-import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { entryKey, namesByKey } from '../core/usage.ts';
 import type { Lease } from '../core/ports/locks.ts';
 import type { NewOperation } from '../core/ports/journal.ts';

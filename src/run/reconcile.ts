@@ -1,10 +1,9 @@
 // One run of one account: observe → check → plan → journal → apply → verify → journal. Each step has its own file.
-import { releasedBy } from '../core/allowed-deletes.ts';
+import { changesSince, releasedBy } from '../core/plan-changes.ts';
 import { sharedToken } from '../core/identity.ts';
 import { pausedError } from '../core/operator.ts';
 import type { RunMode } from '../core/journal.ts';
 import { onlyOf, type Plan } from '../core/plan.ts';
-import { changesSince } from '../core/plan-changes.ts';
 import type { Lease, SentCommit } from '../core/ports/locks.ts';
 import type { NewRun } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';

@@ -1,4 +1,5 @@
 // After writing: reads the lists until they show what was sent, decides what is in doubt, and warns of the rest.
+import { NOT_SHOWN_YET } from '../core/plan.ts';
 import {
   type DesiredCatalog,
   KINDS,
@@ -10,7 +11,6 @@ import { ServiceError } from '../core/errors.ts';
 import { missingDesiredNames } from '../core/diff.ts';
 import { nameKey } from '../core/names.ts';
 import { leaveRulesOf } from '../core/policy.ts';
-import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import { kindNameKey } from '../core/history.ts';
 import type { OperationResult } from '../core/ports/journal.ts';
 import { type EntryKey, entryKey, keysOf } from '../core/usage.ts';

@@ -1,6 +1,6 @@
 // Remembers for each account: its remote account, its throttling, its last applied commit and its approval.
+import { NO_HISTORY } from '../core/plan.ts';
 import { type ApprovalTaking, hasExpired } from '../core/operator.ts';
-import { NO_HISTORY } from '../core/plan-warnings.ts';
 import type { AccountState, IdentityClaim, Journal } from '../core/ports/journal.ts';
 import { type RawBuilder, sql } from 'kysely';
 import { lockLost, ownRun, requireOwnRun } from './fence.ts';

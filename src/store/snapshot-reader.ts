@@ -1,7 +1,7 @@
 // Reads snapshots: their list, and the stored lists themselves.
+import { NOT_SHOWN_YET } from '../core/plan.ts';
 import { sql } from 'kysely';
 import type { Kind } from '../core/catalog.ts';
-import { NOT_SHOWN_YET } from '../core/plan-warnings.ts';
 import type { SnapshotFilter, SnapshotReader, SnapshotRecord } from '../core/ports/journal-reader.ts';
 import { entriesOf, LISTS, resourcesOf } from './compressed-json.ts';
 import { isOf, jsonList, toIso } from './row-values.ts';

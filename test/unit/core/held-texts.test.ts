@@ -1,6 +1,7 @@
 // The sentences about one held delete, and the same sentences for a group of deletes.
+import { allowLine } from '../../../src/core/allowed-deletes.ts';
 import { describe, expect, it } from 'vitest';
-import { allowLine, sharedExplanation, withoutAllowLine } from '../../../src/core/held-texts.ts';
+import { sharedExplanation, withoutAllowLine } from '../../../src/core/held-texts.ts';
 import { kindNameKey } from '../../../src/core/history.ts';
 import type { HeldChange } from '../../../src/core/plan.ts';
 import { FORBIDDEN_NAMES, LOUD_NAMES, ODD_NAMES } from '../../support/hostile-names.ts';

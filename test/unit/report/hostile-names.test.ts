@@ -1,9 +1,10 @@
 // Names, ids and messages can contain anything; no report is damaged by them.
+import { allowLine } from '../../../src/core/allowed-deletes.ts';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { html } from 'hono/html';
 import { describe, expect, it } from 'vitest';
-import { allowLine, explainSuspectedRename } from '../../../src/core/held-texts.ts';
+import { explainSuspectedRename } from '../../../src/core/held-texts.ts';
 import { renderRuns } from '../../../src/report/list-reports.ts';
 import { renderIssues } from '../../../src/report/check-reports.ts';
 import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';

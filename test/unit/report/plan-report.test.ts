@@ -1,7 +1,7 @@
 // The reports of plans.
+import { allowLine } from '../../../src/core/allowed-deletes.ts';
 import { describe, expect, it } from 'vitest';
 import { MARKDOWN_LIMIT } from '../../../src/report/markdown.ts';
-import { allowLine } from '../../../src/core/held-texts.ts';
 import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import {
   create,
