@@ -98,7 +98,7 @@ export const catalogSchema = z
     roles,
     allowedDeletes: setting(
       z.array(allowedDeleteSchema).optional(),
-      'Deletes that are allowed, reviewed in git, instead of a wider policy: of one entry although people have it, or of a run above the limits. Each line is used up. In a catalog: for each account that extends it.',
+      'Deletes that are allowed, reviewed in git, instead of a wider policy: of one entry although people have it, or of a run above the limits. Each line is used up once, in a catalog for each account that extends it.',
       [
         [
           { kind: 'skill', name: 'Perl', expires: '2026-12-31' },

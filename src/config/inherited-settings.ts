@@ -82,7 +82,7 @@ const policySchema = z
     ),
     maxDeletePercent: setting(
       z.number().min(0).max(100).optional(),
-      "Most deletes of one plan as a percentage of a kind's entries, if it has at least 10. An empty list in the file (`skills: []`) is 100 %, of however few. Guards small catalogs, for which `maxDeletes` is high, and against a list whose lines were lost.",
+      "Most deletes of one plan as a percentage of a kind's entries, if it has at least 10. An empty list in the file (`skills: []`) is 100 %, of however few.",
       [12.5],
       POLICY_DEFAULTS.maxDeletePercent,
     ),

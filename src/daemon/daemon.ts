@@ -91,7 +91,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
     metrics.account(ALL_ACCOUNTS, { isPaused: pause !== null, pending: null });
     if (clock.steadyMs() - gaugesMs < GAUGES_MS) return;
     const records = await reader.accounts();
-    dueMs = new Map(records.map((record) => [record.name, record.dueMs]));
+    // What is due waits for a free place, or for the end of a pause.
+    dueMs = new Map(records.map(({ name, state, dueMs: due }) => [name, state.pause === null ? due : null]));
     for (const record of records) if (registry.account(record.name) !== undefined) metrics.known(record);
     if (lastRuns === null) logAccounts(records);
     lastRuns ??= showLastRuns(records);

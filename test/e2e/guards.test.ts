@@ -19,7 +19,7 @@ async function inGit(
   return { s, folder, first: commitAll(folder, 'first') };
 }
 
-test('deletes from a checkout older than the last applied one are held until --accept source, and creates run', async () => {
+test('changes of a checkout older than the last applied one are held until --accept source', async () => {
   const { s, folder, first } = await inGit('skills: [Kept, Dropped]', ['Kept']);
   expect((await s.apply()).run).toMatchObject({ status: 'converged', configCommit: first });
   s.configure('skills: [Kept, Newer]');
@@ -30,13 +30,13 @@ test('deletes from a checkout older than the last applied one are held until --a
   git(folder, ['checkout', '-q', first]);
   const late = await s.apply();
   expect(late.result.status).toBe(3);
-  expect(late.run).toMatchObject({ status: 'held', created: 1, deleted: 0 });
-  expect(holds(late.plan)).toEqual({ Newer: ['source'] });
+  expect(late.run).toMatchObject({ status: 'held', created: 0, deleted: 0 });
+  expect(holds(late.plan)).toEqual({ Dropped: ['source'], Newer: ['source'] });
   expect(late.plan.held[0]?.release).toContain('--accept source');
-  expect(s.names().skills).toEqual(['Dropped', 'Kept', 'Newer']);
+  expect(s.names().skills).toEqual(['Kept', 'Newer']);
 
   const accepted = await s.apply('--accept', 'source');
-  expect(accepted.run).toMatchObject({ status: 'converged', deleted: 1 });
+  expect(accepted.run).toMatchObject({ status: 'converged', created: 1, deleted: 1 });
   expect(s.names().skills).toEqual(['Dropped', 'Kept']);
 });
 

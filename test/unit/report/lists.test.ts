@@ -24,7 +24,6 @@ describe('the report of coverage', () => {
   it('shows unused entries, then the most used ones first, then unknown ids with the people who refer to them', () => {
     expect(renderCoverage([USAGE], TEXT))
       .toBe(`acme-eu: 2 skills and 1 role, 1 unused, 2 references to unknown ids
-  Lists: read 2026-03-10 12:00:00 UTC
 
   Unused, nobody has them (1)
     skill  Perl  p1
@@ -37,6 +36,8 @@ describe('the report of coverage', () => {
     People refer to these ids, but no list contains them.
     skill  gone  r1
     skill  gone  r2
+
+  Lists  read 2026-03-10 12:00:00 UTC
 `);
   });
 
