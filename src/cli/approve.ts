@@ -26,7 +26,7 @@ interface ApproveFlags {
 export function addApprove({ program, run }: CommandLine): void {
   program
     .command('approve')
-    .description('allow the daemon to apply the pending plans of accounts')
+    .description('let the daemon apply the pending plans of accounts')
     .argument(
       '[account...]',
       `${SOME_ACCOUNTS_HELP}; or one name and the digest of its plan, or its beginning`,

@@ -37,7 +37,7 @@ defaults: # for all accounts; an account file can override them
   mode: plan # what the daemon does: plan writes nothing; approve waits for you; apply writes
   schedule: '*/15 * * * *' # when it does it, as five cron fields in UTC
   policy:
-    delete: unused # never deletes what people have, unless the account file approves it
+    delete: unused # never deletes what people have, unless the account file allows it
     maxDeletes: 10 # with more deletes in one plan, all of them wait for you
 `;
 }

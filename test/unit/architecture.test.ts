@@ -54,9 +54,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
  * without a decision that the program may grow. Lines are lines of code, without blanks and comments.
  */
 const AT_MOST = {
-  files: 320,
-  lines: 35_246,
-  testLines: 50_837,
+  files: 314,
+  lines: 33_831,
+  testLines: 49_064,
   floors: 9,
   circles: 0,
 };

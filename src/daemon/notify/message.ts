@@ -115,7 +115,7 @@ function nextStep(
   const { account, id, status } = run;
   if (digest !== null && (type === 'drift' || type === 'failed')) {
     const purpose =
-      status === 'blocked' ? 'if the missing entries were really deleted' : 'allows this plan once';
+      status === 'blocked' ? 'if the missing entries were really deleted' : 'approves this plan, once';
     return { command: `rolecall approve ${account} ${digest}`, purpose };
   }
   const steps = {
