@@ -56,7 +56,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
 const AT_MOST = {
   files: 314,
   lines: 33_831,
-  testLines: 49_064,
+  testLines: 49_065,
   floors: 9,
   circles: 0,
 };

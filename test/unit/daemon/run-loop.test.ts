@@ -76,6 +76,8 @@ function replica(store: Fixture, clock: VirtualClock, given: readonly Account[],
     await pass(clock, 1000);
     await stopped;
     await keeper.stop();
+    // After the hooks of the test: a time that stays set would be that of the next files.
+    vi.useRealTimers();
   });
   const configure = (next: readonly Account[]): void => {
     accounts = next;
