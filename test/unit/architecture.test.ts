@@ -55,7 +55,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
  */
 const AT_MOST = {
   files: 314,
-  lines: 33_831,
+  lines: 33_832,
   testLines: 49_065,
   floors: 9,
   circles: 0,
