@@ -99,8 +99,7 @@ async function pauseIn(scene: CrashScene, config: string, pause: Pause, sleptMs:
   );
   const over = Promise.all(takers.map(({ ended }) => ended));
   if (inTransaction) {
-    const waits = (): boolean =>
-      scene.passed().some(({ what }) => /^\s*(?:begin|insert into accounts)/i.test(what));
+    const waits = () => scene.passed().some(({ what }) => /^\s*(?:begin|insert into acc)/i.test(what));
     await until('those who take over wait for the store', () => waits() || takers.some(hasEnded));
   } else {
     await over;
