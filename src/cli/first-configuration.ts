@@ -146,7 +146,7 @@ async function rehearsal(place: FirstPlace, flags: InitFlags): Promise<Beginning
   refuseWrong(flags);
   const { account = 'acme', port } = flags;
   const { startSandbox } = await import('../sandbox/sandbox.ts');
-  const { demoSeed } = await import('../sandbox/demo.ts');
+  const { demoSeed } = await import('../sandbox/seed.ts');
   const seed = demoSeed(account);
   const sandbox = await startSandbox({ seed });
   const token = sandbox.accounts[0]?.token ?? '';

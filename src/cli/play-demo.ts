@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { demoSeed } from '../sandbox/demo.ts';
+import { demoSeed } from '../sandbox/seed.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import type { CommandContext } from './compose.ts';
 import { applyToAccounts } from './apply-accounts.ts';

@@ -1,7 +1,10 @@
-// The parts from which the schemas of seeds, faults and settings are made, the files that contain them, and the error of a
-// wrong one: every problem with its path, what is expected, and the fix.
+// What the schemas of seeds, faults and settings share: parts, the files that contain them, and the error of a wrong one:
+// every problem with its path, what is expected, and the fix.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+
+/** A value as a caller gives it: what has a default is optional, and nothing is changed. */
+export type Given<T> = T extends object ? { readonly [K in keyof T]: Given<T[K]> } : T;
 
 /**
  * `invalid`: a value is wrong. `file`: a file cannot be read or parsed. `not_found`: no such account, entry or
@@ -28,25 +31,14 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function preview(value: unknown): string {
+function shouldBe(what: string, value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return `should be ${what}, not ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
-
-/** The error of a schema: what is expected, and the given value. */
-export function expected(what: string) {
-  return { error: ({ input }: { readonly input?: unknown }) => `should be ${what}, not ${preview(input)}` };
-}
-
-export const aString = z.string(expected('a string'));
-const notEmpty = expected('a string that is not empty');
-export const aNonEmptyString = z.string(notEmpty).min(1, notEmpty);
-export const aBoolean = z.boolean(expected('true or false'));
 
 function inRange(what: string, min: number, max: number) {
-  return expected(
-    max === Number.MAX_SAFE_INTEGER ? `${what} of at least ${min}` : `${what} from ${min} to ${max}`,
-  );
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  return { error: ({ input }: { readonly input?: unknown }) => shouldBe(`${what} ${range}`, input) };
 }
 
 /** A finite number within the bounds, both included. */
@@ -61,37 +53,36 @@ export function anInteger(min: number, max = Number.MAX_SAFE_INTEGER) {
   return z.int(range).min(min, range).max(max, range);
 }
 
-/** One of the given values. */
-export function oneOf<const T extends readonly (string | number | boolean)[]>(...values: T) {
-  return z.literal(values, expected(`one of ${values.map((each) => JSON.stringify(each)).join(', ')}`));
-}
+/** A string that is not empty. */
+export const aText = z.string().min(1);
 
-/** An array whose items all pass the check. */
-export function listOf<T extends z.ZodType>(item: T) {
-  return z.array(item, expected('a list')).readonly();
-}
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
 
-/** An object with any keys whose values all pass the check. */
-export function recordOf<T extends z.ZodType>(item: T) {
-  return z.record(z.string(), item, expected('an object')).readonly();
-}
-
-/** An object with these keys only. */
-export function objectOf<T extends z.ZodRawShape>(shape: T) {
-  const anObject = expected('an object');
-  return z
-    .strictObject(shape, {
-      error: (issue) =>
-        issue.code === 'unrecognized_keys'
-          ? `the keys are ${Object.keys(shape).join(', ')}`
-          : anObject.error(issue),
-    })
-    .readonly();
+/** What is expected, and the given value. Undefined: the schema has a message of its own. */
+function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return `the keys are ${issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape).join(', ') : 'others'}`;
+    case 'invalid_type':
+      return shouldBe(EXPECTED[issue.expected] ?? issue.expected, issue.input);
+    case 'invalid_value':
+      return shouldBe(`one of ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`, issue.input);
+    case 'too_small':
+      return shouldBe('a string that is not empty', issue.input);
+    default:
+      return undefined;
+  }
 }
 
 /** The value, checked and typed. Throws one `SandboxError` with every problem. `path` names the value. */
 export function parseAs<T extends z.ZodType>(schema: T, value: unknown, path: string): z.output<T> {
-  const { error, data } = schema.safeParse(value, { reportInput: true });
+  const { error, data } = schema.safeParse(value, { reportInput: true, error: messageOf });
   if (error !== undefined) {
     throw new SandboxError(
       'invalid',
@@ -124,20 +115,22 @@ function pathBelow(root: string, path: readonly PropertyKey[]): string {
   return root + path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
 }
 
-/** The value in a JSON file. Throws `SandboxError` with the name of the file. */
-export function readJsonFile(file: string): unknown {
+/** The parsed value in a JSON file. Throws `SandboxError`, whose problems all start with the name of the file. */
+export function parseFile<T>(file: string, parse: (value: unknown) => T): T {
   let text: string;
   try {
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
-    throw new SandboxError('file', `${file}: cannot read the file; check its path and permissions`, {
-      cause,
-    });
+    const problem = `${file}: cannot read the file; check its path and permissions`;
+    throw new SandboxError('file', problem, { cause });
   }
   try {
-    return JSON.parse(text) as unknown;
+    return parse(JSON.parse(text));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new SandboxError('file', `${file}: not valid JSON: ${reason}`, { cause });
+    if (cause instanceof SyntaxError)
+      throw new SandboxError('file', `${file}: not valid JSON: ${cause.message}`, { cause });
+    if (!(cause instanceof SandboxError)) throw cause;
+    const issues = cause.issues.map((issue) => `${file}: ${issue}`);
+    throw new SandboxError(cause.code, issues, { cause });
   }
 }

@@ -2,8 +2,8 @@
 
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { SQLite } from '../system/sqlite.ts';
-import type { AccountIdentity, ResourceRecord, SandboxEntry } from './model.ts';
 import { SandboxError } from './check.ts';
+import type { SeedAccount, SeedEntry, SeedResource } from './seed.ts';
 
 const VERSION = 2;
 const APPLICATION_ID = 0x70_73_62_78; // "psbx": without it, a database of another program could be overwritten
@@ -17,7 +17,16 @@ const SCHEMA = `
   PRAGMA user_version = ${VERSION};
 `;
 
-/** What is stored, by its kind. An account is a record of no account, and its id is its name. */
+/** An account and its token. The token alone decides on which account a request acts. */
+export type AccountIdentity = Readonly<Required<Pick<SeedAccount, 'name' | 'id' | 'token' | 'region'>>>;
+/** A skill or a role. */
+export type SandboxEntry = Required<SeedEntry>;
+/** A person: what a seed gives, with ids instead of names. */
+export type ResourceRecord = Required<Omit<SeedResource, 'role' | 'skills' | 'roleId'>> & {
+  readonly roleId: string | null;
+};
+
+/** What is stored, by its kind. An account is a record of no account, and its name is its id. */
 interface Records {
   readonly account: AccountIdentity;
   readonly skill: SandboxEntry;
@@ -65,34 +74,32 @@ function open(file: string | undefined): SQLite.Database {
 /** The data of a sandbox: a file that only one process can open, or memory if no file is given. */
 export class DataFile {
   private readonly database: SQLite.Database;
-  private readonly statements: ReturnType<typeof prepareStatements>;
+  private readonly insert: SQLite.Statement;
 
   /** Throws `SandboxError`: `unavailable` if another process uses the file, `file` if it is not a sandbox file. */
   constructor(file: string | undefined) {
     this.database = open(file);
-    this.statements = prepareStatements(this.database);
-  }
-
-  accounts(): AccountIdentity[] {
-    return this.records('', 'account');
-  }
-
-  addAccount(account: AccountIdentity): void {
-    this.statements.put.run('', 'account', account.name, JSON.stringify(account));
+    this.insert = this.database.prepare(
+      'INSERT INTO records (account, kind, id, body) VALUES (?, ?, ?, ?) ON CONFLICT (account, kind, id) DO UPDATE SET body = excluded.body',
+    );
   }
 
   /** In the order in which they were added. */
   records<K extends keyof Records>(account: string, kind: K): Records[K][] {
-    return this.statements.records.all(account, kind).map((row) => JSON.parse(row.body) as Records[K]); // written here
+    const all = 'SELECT body FROM records WHERE account = ? AND kind = ? ORDER BY position';
+    const rows = this.database.prepare<[string, string], { body: string }>(all).all(account, kind);
+    return rows.map((row) => JSON.parse(row.body) as Records[K]); // written here
   }
 
   /** Adds the record, or replaces it and keeps its position. */
-  put<K extends Exclude<keyof Records, 'account'>>(account: string, kind: K, record: Records[K]): void {
-    this.statements.put.run(account, kind, record.id, JSON.stringify(record));
+  put<K extends keyof Records>(account: string, kind: K, record: Records[K]): void {
+    const id = account === '' && 'name' in record ? record.name : record.id;
+    this.insert.run(account, kind, id, JSON.stringify(record));
   }
 
   remove(account: string, kind: keyof Records, id: string): void {
-    this.statements.remove.run(account, kind, id);
+    const one = 'DELETE FROM records WHERE account = ? AND kind = ? AND id = ?';
+    this.database.prepare(one).run(account, kind, id);
   }
 
   /** Does the work in one transaction. */
@@ -103,16 +110,4 @@ export class DataFile {
   close(): void {
     this.database.close();
   }
-}
-
-function prepareStatements(database: SQLite.Database) {
-  return {
-    records: database.prepare<[string, string], { body: string }>(
-      'SELECT body FROM records WHERE account = ? AND kind = ? ORDER BY position',
-    ),
-    put: database.prepare(
-      'INSERT INTO records (account, kind, id, body) VALUES (?, ?, ?, ?) ON CONFLICT (account, kind, id) DO UPDATE SET body = excluded.body',
-    ),
-    remove: database.prepare('DELETE FROM records WHERE account = ? AND kind = ? AND id = ?'),
-  };
 }

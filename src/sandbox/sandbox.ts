@@ -1,33 +1,29 @@
-// Starts a sandbox: a local Planning Service for rehearsals, the demo and the tests.
-
+// Starts a sandbox: a local Planning Service for rehearsals, the demo and the tests. It serves the API, its description, and
+// controls: changes that the public API does not offer.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { anInteger, parseAs, readJsonFile, SandboxError } from './check.ts';
-import { controlsOf, movePerson, type SandboxControls } from './controls.ts';
-import { DataFile } from './data-file.ts';
-import { FaultRules, type Fault, parseFaults } from './faults.ts';
-import { ListWriter } from './lists.ts';
-import type { Region, SandboxAccount } from './model.ts';
+import { z } from 'zod';
+import { type Account, accountNamed, createdAt, openAccounts, type SandboxResource } from './account.ts';
+import { anInteger, aText, type Given, parseAs, parseFile, SandboxError } from './check.ts';
+import { type AccountIdentity, DataFile, type SandboxEntry } from './data-file.ts';
+import { type Fault, parseFaults } from './faults.ts';
 import openapi from './openapi.json' with { type: 'json' };
-import { RateLimiter, Timers } from './timing.ts';
-import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { splitTarget } from './operations.ts';
-import { parseSeed, type SandboxSeed } from './seed.ts';
-import { serve, type Service } from './serve.ts';
-import { DEFAULT_SETTINGS, type SandboxSettings } from './settings.ts';
-import { openAccounts } from './accounts.ts';
+import { type Kind, parseSeed, type Region, resourceSchema, type SandboxSeed, type Seed } from './seed.ts';
+import { type LoggedRequest, Service } from './serve.ts';
+import { changeSettings, type SandboxSettings } from './settings.ts';
 
-export type { Fault, FaultAction } from './faults.ts';
+export type { FaultAction } from './fault-actions.ts';
+export type { Fault } from './faults.ts';
 export type { SandboxSeed } from './seed.ts';
+export type { LoggedRequest } from './serve.ts';
 export type { SandboxSettings } from './settings.ts';
 export { SandboxError } from './check.ts';
 
 export interface SandboxOptions {
   /** 0 (the default): any free port. */
   readonly port?: number;
-  /** Loopback only: the tokens are no secrets. */
-  readonly host?: '127.0.0.1';
   /** A SQLite file, created if missing, for one process at a time. Without it the data is in memory. */
   readonly dataFile?: string | undefined;
   /** The minimum number of accounts (default 1). Missing ones are created: `account-n` with `sandbox-token-n`. */
@@ -44,49 +40,196 @@ export interface SandboxOptions {
   readonly log?: (entry: LoggedRequest) => void;
 }
 
-/** A running sandbox. */
-export interface Sandbox extends SandboxControls {
+/** An id or a creation date chosen by the caller. */
+interface EntryChoice {
+  readonly id?: string;
+  readonly createDate?: string;
+}
+
+const moveSchema = z.strictObject({
+  take: z.array(aText).default([]),
+  give: z.array(aText).default([]),
+});
+
+const PERSON = /^\/people\/([^/]+)\/([^/]+)$/;
+
+/**
+ * A running sandbox. Each control throws `SandboxError` (`not_found`, `invalid`) and takes effect at once: `listDelayMs`
+ * does not apply. The settings for names (unique, trimmed …) apply to the API only, not to the controls.
+ */
+export class Sandbox {
   /** `http://127.0.0.1:PORT`, which also serves the region `us`. */
   readonly url: string;
-  /** The base addresses: `${url}/us`, `${url}/eu`, `${url}/au` and `${url}/il`. */
+  /** The base addresses of the regions: `${url}/us`, `${url}/eu`, `${url}/au` and `${url}/il`. */
   readonly regions: Readonly<Record<Region, string>>;
-  readonly accounts: readonly SandboxAccount[];
+  /** Each with its token and the base address of its region. Other regions reject the token. */
+  readonly accounts: readonly (AccountIdentity & { readonly baseUrl: string })[];
+  private readonly service: Service;
+  private readonly server: Server;
+  private readonly data: DataFile;
+  private closing: Promise<void> | undefined;
+
+  constructor(service: Service, server: Server, data: DataFile, url: string) {
+    [this.service, this.server, this.data, this.url] = [service, server, data, url];
+    this.regions = { us: `${url}/us`, eu: `${url}/eu`, au: `${url}/au`, il: `${url}/il` };
+    this.accounts = service.accounts.map(({ identity }) => ({
+      ...identity,
+      baseUrl: this.regions[identity.region],
+    }));
+    server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+      outgoing.on('error', () => {}); // a client may disconnect at any time
+      this.answer(incoming, outgoing).catch(() => {
+        if (outgoing.headersSent) outgoing.destroy();
+        else replyJson(outgoing, 500, { detail: 'the sandbox failed unexpectedly; this is a bug' });
+      });
+    });
+  }
+
+  /** What the account contains now, also while `listDelayMs` still hides it from the lists. */
+  state(name: string) {
+    const account = this.account(name);
+    const resources = account.resources().map((person) => account.named(person));
+    return { skills: account.all('skill'), roles: account.all('role'), resources };
+  }
+
+  addSkill(account: string, name: string, choice?: EntryChoice): SandboxEntry {
+    return this.addEntry(account, 'skill', name, choice);
+  }
+
+  addRole(account: string, name: string, choice?: EntryChoice): SandboxEntry {
+    return this.addEntry(account, 'role', name, choice);
+  }
+
+  /** Deletes an entry, also from all resources, like a delete through the API. */
+  removeEntry(account: string, entryId: string): void {
+    this.account(account).removeEntry(entryId);
+  }
+
+  /** Renames an entry and keeps its id, as somebody can on the pages of the service. */
+  renameEntry(account: string, entryId: string, name: string): SandboxEntry {
+    return this.account(account).renameEntry(entryId, name);
+  }
+
+  assign(account: string, resourceId: string, entryId: string): SandboxResource {
+    return this.account(account).assign(resourceId, entryId);
+  }
+
+  unassign(account: string, resourceId: string, entryId: string): SandboxResource {
+    return this.account(account).unassign(resourceId, entryId);
+  }
+
+  addResource(account: string, resource: Given<z.input<typeof resourceSchema>> = {}): SandboxResource {
+    const parsed = parseAs(resourceSchema, resource, 'resource');
+    return this.account(account).addResource(parsed, createdAt(Date.now()));
+  }
+
+  removeResource(account: string, resourceId: string): void {
+    this.account(account).removeResource(resourceId);
+  }
+
+  /** Replaces all fault rules and resets their counts. */
+  setFaults(rules: readonly Fault[]): void {
+    this.service.faults.replace(parseFaults(rules), this.service.settings.randomSeed);
+  }
+
+  /** The fault rules, and how often each has acted. */
+  faults(): { readonly faults: readonly Fault[]; readonly acted: readonly number[] } {
+    return this.service.faults.list();
+  }
+
+  /** Changes the given settings and keeps the others. */
+  setSettings(changes: Partial<SandboxSettings>): void {
+    const settings = changeSettings(this.service.settings, changes);
+    const names = this.accounts.map(({ name }) => name);
+    const unknown = Object.keys(settings.listedAccountId).filter((name) => !names.includes(name));
+    if (unknown.length > 0) {
+      const problem = `settings.listedAccountId: no account is named ${unknown.join(', ')}`;
+      throw new SandboxError('invalid', `${problem}; the accounts are ${names.join(', ')}`);
+    }
+    this.service.use(settings);
+  }
+
+  settings(): SandboxSettings {
+    return this.service.settings;
+  }
+
+  /** The requests since the start or since `clearRequests`, oldest first, without tokens. */
+  requests(): readonly LoggedRequest[] {
+    return this.service.requests.map((each) => ({ ...each }));
+  }
+
+  clearRequests(): void {
+    this.service.requests = [];
+  }
+
   /** Closes all connections, cancels delayed effects and releases the data file. May be called twice. */
-  close(): Promise<void>;
+  close(): Promise<void> {
+    return (this.closing ??= this.closeOnce());
+  }
+
+  private async closeOnce(): Promise<void> {
+    this.service.closing.abort();
+    await new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+    this.data.close();
+  }
+
+  private account(name: string): Account {
+    return accountNamed(this.service.accounts, name);
+  }
+
+  private addEntry(account: string, kind: Kind, name: string, choice: EntryChoice = {}): SandboxEntry {
+    if (typeof name !== 'string' || name === '')
+      throw new SandboxError('invalid', 'name: should be a string that is not empty');
+    return this.account(account).addEntry(kind, { name, ...createdAt(Date.now()), ...choice });
+  }
+
+  private async answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { path } = splitTarget(incoming.url ?? '/');
+    if (path === '/openapi.json' && incoming.method === 'GET') {
+      const servers = openapi.servers.map((each) => ({ ...each, url: this.url + each.url }));
+      replyJson(outgoing, 200, { ...openapi, servers });
+    } else if (PERSON.test(path) && incoming.method === 'POST') await this.movePerson(incoming, outgoing);
+    else await this.service.serve(incoming, outgoing);
+  }
+
+  /**
+   * The control that a rehearsal calls over HTTP: moves a person as somebody does on the pages of the service. It takes entries
+   * from the person and gives others, by name or id: all of them, or none if one does not exist.
+   */
+  private async movePerson(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    try {
+      const [, name = '', id = ''] = PERSON.exec(incoming.url ?? '')?.map(decodeURIComponent) ?? [];
+      const account = this.account(name);
+      const { take, give } = parseAs(moveSchema, JSON.parse(await text(incoming)), 'body');
+      const entries = [...account.all('skill'), ...account.all('role')];
+      const idOf = (given: string): string => {
+        const found = entries.find((entry) => entry.name === given || entry.id === given);
+        if (found !== undefined) return found.id;
+        throw new SandboxError('not_found', `account ${name} has no skill or role “${given}”`);
+      };
+      const [taken, added] = [take.map(idOf), give.map(idOf)];
+      for (const entryId of taken) account.unassign(id, entryId);
+      for (const entryId of added) account.assign(id, entryId);
+      replyJson(outgoing, 200, account.named(account.person(id)));
+    } catch (error) {
+      const isKnown = error instanceof SandboxError;
+      if (!(isKnown || error instanceof SyntaxError || error instanceof URIError)) throw error;
+      replyJson(outgoing, isKnown && error.code === 'not_found' ? 404 : 400, { detail: error.message });
+    }
+  }
 }
 
-function readSeed(options: SandboxOptions): SandboxSeed | undefined {
-  if (options.seed !== undefined && options.seedFile !== undefined) {
+function replyJson(outgoing: ServerResponse, status: number, body: object): void {
+  outgoing.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+}
+
+function readSeed({ seed, seedFile }: SandboxOptions): Seed {
+  if (seed !== undefined && seedFile !== undefined)
     throw new SandboxError('invalid', 'seed and seedFile are both given; give one of them');
-  }
-  if (options.seed !== undefined) return parseSeed(options.seed);
-  return options.seedFile === undefined ? undefined : inFile(options.seedFile, parseSeed);
-}
-
-/** Parses the value in a file. Each problem starts with the name of the file. */
-function inFile<T>(file: string, parse: (value: unknown) => T): T {
-  const value = readJsonFile(file);
-  try {
-    return parse(value);
-  } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    throw new SandboxError(
-      error.code,
-      error.issues.map((issue) => `${file}: ${issue}`),
-      { cause: error },
-    );
-  }
-}
-
-function readFaults(options: SandboxOptions): readonly Fault[] {
-  const { faultsFile } = options;
-  const filed = faultsFile === undefined ? [] : inFile(faultsFile, (value) => parseFaults(value));
-  return [...parseFaults(options.faults ?? []), ...filed];
-}
-
-function checkNumbers(options: SandboxOptions): void {
-  parseAs(anInteger(0, 65_535), options.port ?? 0, 'port');
-  parseAs(anInteger(0, 10_000), options.accounts ?? 1, 'accounts');
+  return seedFile === undefined ? parseSeed(seed ?? { accounts: [] }) : parseFile(seedFile, parseSeed);
 }
 
 function listen(server: Server, port: number): Promise<string> {
@@ -105,105 +248,31 @@ function listen(server: Server, port: number): Promise<string> {
   });
 }
 
-async function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
-}
-
-function sendFailure(outgoing: ServerResponse): void {
-  if (outgoing.headersSent) return void outgoing.destroy();
-  outgoing.writeHead(500, { 'content-type': 'application/json' });
-  outgoing.end(JSON.stringify({ detail: 'the sandbox failed unexpectedly; this is a bug' }));
-}
-
-/** The description with the base addresses of this sandbox as its servers. */
-function sendDescription(outgoing: ServerResponse, url: string): void {
-  outgoing.writeHead(200, { 'content-type': 'application/json' });
-  const servers = openapi.servers.map((each) => ({ ...each, url: url + each.url }));
-  outgoing.end(JSON.stringify({ ...openapi, servers }));
-}
-
-function connect(server: Server, service: Service, url: string): void {
-  server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    outgoing.on('error', () => {}); // a client may disconnect at any time
-    const { path } = splitTarget(incoming.url ?? '/');
-    if (path === '/openapi.json' && incoming.method === 'GET') return sendDescription(outgoing, url);
-    const serving = PERSON.test(path) && incoming.method === 'POST' ? serveMove : serve;
-    serving(service, incoming, outgoing).catch(() => sendFailure(outgoing));
-  });
-}
-
-const PERSON = /^\/people\/([^/]+)\/([^/]+)$/;
-
-/** The control that a rehearsal calls over HTTP: moves a person as somebody does on the pages of the service. */
-async function serveMove(
-  { accounts }: Service,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  const reply = (status: number, body: object): void => {
-    outgoing.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
-  };
-  try {
-    const [, account = '', person = ''] = PERSON.exec(incoming.url ?? '')?.map(decodeURIComponent) ?? [];
-    reply(200, movePerson(accounts.get(account), person, JSON.parse(await text(incoming))));
-  } catch (error) {
-    if (!(error instanceof SandboxError || error instanceof SyntaxError || error instanceof URIError))
-      throw error;
-    reply(error instanceof SandboxError && error.code === 'not_found' ? 404 : 400, { detail: error.message });
-  }
-}
-
-function makeService(options: SandboxOptions, seed: SandboxSeed | undefined, data: DataFile): Service {
-  const service: Service = {
-    accounts: openAccounts(data, seed, options.accounts ?? (seed === undefined ? 1 : 0)),
-    faults: new FaultRules(),
-    limiter: new RateLimiter(),
-    lists: new ListWriter(),
-    log: new RequestLog(options.log),
-    timers: new Timers(),
-    settings: DEFAULT_SETTINGS,
-  };
-  controlsOf(service).setSettings({ ...seed?.settings, ...options.settings });
-  service.faults.replace(readFaults(options), service.settings.randomSeed);
-  return service;
-}
-
 /**
  * Starts a sandbox and resolves when it listens. It serves the API under `/api/public/v1` for each region, and its
  * description at `/openapi.json`. Throws `SandboxError` for every problem of the options, the files or the port.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  checkNumbers(options);
+  const { port = 0, faultsFile, seed: given = options.seedFile } = options;
+  parseAs(anInteger(0, 65_535), port, 'port');
+  const atLeast = parseAs(
+    anInteger(0, 10_000),
+    options.accounts ?? (given === undefined ? 1 : 0),
+    'accounts',
+  );
   const seed = readSeed(options);
+  const filed = faultsFile === undefined ? [] : parseFile(faultsFile, parseFaults);
   const data = new DataFile(options.dataFile);
   const server = createServer();
   try {
-    const service = makeService(options, seed, data);
-    const url = await listen(server, options.port ?? 0);
-    return assemble(service, server, url, data);
+    const service = new Service(openAccounts(data, seed, atLeast), options.log);
+    const sandbox = new Sandbox(service, server, data, await listen(server, port));
+    sandbox.setSettings({ ...seed.settings, ...options.settings });
+    sandbox.setFaults([...(options.faults ?? []), ...filed]);
+    return sandbox;
   } catch (error) {
+    server.close();
     data.close();
     throw error;
   }
-}
-
-function assemble(service: Service, server: Server, url: string, data: DataFile): Sandbox {
-  const regions = { us: `${url}/us`, eu: `${url}/eu`, au: `${url}/au`, il: `${url}/il` };
-  const accounts = service.accounts.all.map(({ identity }) => ({
-    ...identity,
-    baseUrl: regions[identity.region],
-  }));
-  connect(server, service, url);
-  let closing: Promise<void> | undefined;
-  const close = async (): Promise<void> => {
-    service.timers.clear();
-    await closeServer(server);
-    service.timers.clear(); // the last requests may have started timers
-    data.close();
-  };
-  return { url, regions, accounts, ...controlsOf(service), close: () => (closing ??= close()) };
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from '../../src/system/digest.ts';
 import { SQLite } from '../../src/system/sqlite.ts';
-import { seededRandom } from '../../src/sandbox/random.ts';
+import { seededRandom } from '../../src/sandbox/settings.ts';
 import { startDaemonProcess, writeBelow, writeServiceFile } from './daemon-process.ts';
 
 const COMPANIES = [

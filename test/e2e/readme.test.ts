@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { demoSeed } from '../../src/sandbox/demo.ts';
+import { demoSeed } from '../../src/sandbox/seed.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../support/loopback.ts';
 import { planOfAcme, README, README_PLAN, shown, shownFile } from '../support/root-readme.ts';

@@ -1,7 +1,7 @@
 // Several daemons on one store, each behind a proxy that records its requests, with many accounts that change all the
 // time: in the service, which rolecall undoes, and in their files, which it applies.
 import { join } from 'node:path';
-import type { LoggedRequest } from '../../src/sandbox/request-log.ts';
+import type { LoggedRequest } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, startDaemon, WITH_TOKEN } from './daemon.ts';
 import { commitAll, git } from './git.ts';
 import { ownPostgres, type OwnCluster, queryPostgres } from './postgres.ts';

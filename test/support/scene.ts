@@ -10,7 +10,7 @@ import {
   type SandboxSettings,
   startSandbox,
 } from '../../src/sandbox/sandbox.ts';
-import type { LoggedRequest } from '../../src/sandbox/request-log.ts';
+import type { LoggedRequest } from '../../src/sandbox/sandbox.ts';
 import { freshPostgres } from './postgres.ts';
 import { makeWorkspace, type Result, type RunOptions, until, type Workspace } from './workspace.ts';
 

@@ -80,7 +80,7 @@ describe('an example in the README of the sandbox', () => {
   it('of a seed, of faults and of settings is accepted, and a sandbox starts with them', async () => {
     const seed = parseSeed(jsonExample('seed'));
     const faults = parseFaults(jsonExample('faults'));
-    const settings = changeSettings(DEFAULT_SETTINGS, jsonExample('settings'));
+    const settings = changeSettings(DEFAULT_SETTINGS, jsonExample('settings') as object);
     const sandbox = await start({ seed, faults, settings });
     expect(sandbox.faults().faults).toEqual(faults);
     expect(sandbox.settings()).toEqual(settings);
