@@ -36,16 +36,19 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     const notDue = due === null ? sql`` : sql`, due_at = null, due_reason = null, due_by = null`;
     const stillDue = due === null ? sql`` : sql`and accounts.due_at is not distinct from ${due.seen.dueAt}`;
     const until = engine.timeAfter(leaseMs, nowMs);
-    const { rows } = await sql<{ lease_until: string }>`
+    const { rows } = await sql<{ lease_until: string; running: number }>`
       insert into accounts (name, lease_holder, lease_until, lease_run) values (${account}, ${HOLDER}, ${until}, ${runId})
       on conflict (name) do update set lease_holder = excluded.lease_holder, lease_until = excluded.lease_until,
         lease_run = excluded.lease_run, lease_token = null${notDue}
       where accounts.lease_run is not distinct from ${run}
         and accounts.lease_until is not distinct from ${seenUntil} ${stillDue}
-      returning lease_until`.execute(db);
+      returning lease_until, (select count(*) from runs where account = ${account} and status = 'running') as running`.execute(
+      db,
+    );
     const [row] = rows;
     if (row === undefined) return null;
     const lease = { account, runId, takenAtMs: toMs(row.lease_until) - leaseMs };
+    if (Number(row.running) === 0) return lease;
     try {
       // A broken run remains `running` until this is complete, so that the next holder ends it if this process dies.
       await interruptRuns(db, await brokenRuns(db, account, run, lease.takenAtMs), lease.takenAtMs);
@@ -61,14 +64,16 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     leaseMs,
 
     async acquire(account, runId, nowMs): Promise<LockAttempt> {
+      // As it is after the end of a run; read only where that fails.
+      let seen: Pick<DueAccount['seen'], 'run' | 'until'> = { run: null, until: null };
       for (;;) {
+        const lease = await take(account, seen, { runId, nowMs }, null);
+        if (lease !== null) return { lease };
+        // Another process may take it meanwhile, and is named then.
         const row = await leaseRow(db, account);
         if (row !== undefined && isHeld(db, row, await engine.clockMs(db, nowMs)))
           return { heldBy: `${describeHolder(row)} (run ${row.lease_run ?? ''})` };
-        const seen = { run: row?.lease_run ?? null, until: row?.lease_until ?? null };
-        const lease = await take(account, seen, { runId, nowMs }, null);
-        if (lease !== null) return { lease };
-        // Another process took it meanwhile, and may be named.
+        seen = { run: row?.lease_run ?? null, until: row?.lease_until ?? null };
       }
     },
 

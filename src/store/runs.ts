@@ -10,7 +10,7 @@ import type { Database, RunsTable } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
-import { lockLost, ownRun, requireOwnRun } from './fence.ts';
+import { lockLost, ownRun } from './fence.ts';
 import { recountRun, remainingOf } from './run-totals.ts';
 import { toIso } from './row-values.ts';
 
@@ -23,7 +23,6 @@ export function runsJournal(
       if (run.mode === 'plan') await endBrokenRuns(db, run);
       await immediately(db, run.account, async (connection) => {
         await insertRun(connection, run, { status: 'running' });
-        await requireOwnRun(connection, run.id);
       });
     },
 
@@ -117,19 +116,19 @@ async function endBrokenRuns(db: Database, { account, startedAtMs }: NewRun): Pr
   await interruptRuns(db, await brokenRuns(db, account, undefined, startedAtMs), startedAtMs);
 }
 
-/** Inserts a run as the latest one of its account. */
+/** Inserts a run as the latest one of its account. Throws `lock_lost` when it is to write and another run has the lease. */
 async function insertRun(
   connection: Database,
   run: NewRun,
   ending: Pick<Insertable<RunsTable>, 'status' | 'finished_at' | 'error_code' | 'error'>,
 ): Promise<void> {
   const { id, account, trigger, actor = null, mode, startedAtMs, configDigest, configCommit } = run;
-  const latest = { last_run_id: id };
-  await connection
-    .insertInto('accounts')
-    .values({ name: account, ...latest })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet(latest))
-    .execute();
+  const needsLease = ending.status === 'running' && !(mode === 'plan' && trigger === 'cli');
+  const { numAffectedRows } = await sql`
+    insert into accounts (name, last_run_id) values (${account}, ${id})
+    on conflict (name) do update set last_run_id = excluded.last_run_id
+    where ${needsLease ? sql`coalesce(accounts.lease_run, ${id}) = ${id}` : sql`true`}`.execute(connection);
+  if (numAffectedRows === 0n) throw lockLost();
   await connection
     .insertInto('runs')
     .values({
