@@ -12,7 +12,6 @@ import type { ConfigurationSource } from '../config/configuration-source.ts';
 import { shownPath } from '../config/yaml/source-text.ts';
 import { StoreError } from '../core/errors.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
-import type { Journal } from '../core/ports/journal.ts';
 import type { ReadableService } from '../core/ports/service.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 import { commitsAddress } from '../core/remote-address.ts';
@@ -92,7 +91,7 @@ export async function openSession(
   const steadyOpenedMs = systemClock.steadyMs();
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
   const configFile = fileInRepository(configuration, service);
-  const connections = await connect(context, service, store.journal, options);
+  const connections = await connect(context, service, options);
   const planning: DryRunDeps = {
     service: readOnly(connections),
     journal: store.journal,
@@ -218,12 +217,11 @@ export async function openExistingJournal(service: ServiceSettings): Promise<Sto
   });
 }
 
-/** Opens the connections to the service. They keep the pauses that it requested from earlier processes, by the journal. */
+/** Opens the connections to the service. */
 export async function connect(
   { version }: CommandContext,
   { api }: ServiceSettings,
-  journal: Pick<Journal, 'accountState'> | null,
-  { observer = () => NO_OBSERVER, accept = ACCEPT_NOTHING }: Pick<SessionOptions, 'observer' | 'accept'> = {},
+  { observer = () => NO_OBSERVER }: Pick<SessionOptions, 'observer'> = {},
 ): Promise<Connections> {
   const { createConnections } = await import('../service/connections.ts');
   const { readAuthorities, resolveToken } = await import('../config/secrets.ts');
@@ -233,10 +231,6 @@ export async function connect(
     token: resolveToken,
     authorities: readAuthorities,
     observer,
-    throttledUntilMs: async ({ name }) =>
-      accept.has('retry_after') || journal === null
-        ? null
-        : (await journal.accountState(name)).throttledUntilMs,
   });
 }
 

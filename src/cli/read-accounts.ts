@@ -43,10 +43,10 @@ export async function openReading(
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const store = await openExistingJournal(service);
   const journal = store && { ...store.journal, claimant: store.reader.claimant.bind(store.reader) };
-  const connections = await connect(context, service, journal, { accept });
+  const connections = await connect(context, service);
   async function readWith(account: ConfiguredAccount, progress: Observe): Promise<ReadAccount> {
     const settings = settingsOf(account);
-    const request = { settings, api: service.api, configured, signals, progress };
+    const request = { settings, api: service.api, configured, signals, progress, accept };
     try {
       const reader = await connections.reader(settings, signals);
       return await readAccount({ reader, request, clock: systemClock }, journal);

@@ -1,5 +1,6 @@
 // Computes how long to wait before a retry. Time and random numbers are arguments.
 import { DAY_MS } from './durations-and-sizes.ts';
+import { ServiceError } from './errors.ts';
 
 /** If the service asks for a longer wait, the operation fails as throttled. */
 export const LONGEST_WAIT_MS = 120_000;
@@ -46,4 +47,18 @@ export function parseRetryAfter(
   const dated = date?.groups?.['noZone'] === undefined ? text : `${text} GMT`;
   const waitMs = date === null ? Number(text) * 1000 : parseDate(dated) - nowMs;
   return Number.isNaN(waitMs) ? undefined : Math.min(LONGEST_RETRY_AFTER_MS, Math.max(0, waitMs));
+}
+
+/** `the service requested a pause until …`, with seconds. */
+export function throttledMessage(untilMs: number): string {
+  const until = new Date(untilMs).toISOString().slice(0, 19).replace('T', ' ');
+  return `the service requested a pause until ${until} UTC, and rolecall sends nothing before`;
+}
+
+/** The error of what is not sent before this time; null when it may be sent. */
+export function throttledError(untilMs: number | null, nowMs: number): ServiceError | null {
+  // A time too far in the future is ignored: the clock was set back.
+  if (untilMs === null || untilMs <= nowMs || untilMs > nowMs + LONGEST_RETRY_AFTER_MS) return null;
+  const message = `${throttledMessage(untilMs)}; nothing was sent (use --accept retry_after to override)`;
+  return new ServiceError('throttled', message, { retryAfterMs: untilMs - nowMs });
 }

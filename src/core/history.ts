@@ -59,6 +59,19 @@ export interface AccountHistory {
   readonly refusedCreates: ReadonlySet<string>;
 }
 
+/** What the journal has of an account that never ran. */
+export const NO_RECORDS: AccountHistory = {
+  recent: [],
+  knownBefore: new Map(),
+  owned: new Set(),
+  changedNames: new Map(),
+  lastUsedMs: new Map(),
+  neverListed: [],
+  released: [],
+  refusedCreates: new Set(),
+  knownNames: new Map(),
+};
+
 /** A create of the last 24 hours whose outcome is unknown, and after which no other create of its name was sent. */
 export interface DoubtfulCreate {
   /** The entries that it cannot have made: known before it was sent, or made by another create. */

@@ -55,10 +55,9 @@ export function findCreated<D extends DoubtfulCreate>(
  */
 export async function settleEarlierOperations(
   { runId, request: { api, settings }, deps: { journal, clock } }: ReadingRun,
-  { remoteAccountId, observed, implausible }: Observation,
+  { remoteAccountId, observed, implausible, journaled: { unsettled: earlier } }: Observation,
   readAtMs: number,
 ): Promise<{ readonly operations: number; readonly forMs: number } | null> {
-  const earlier = await journal.unsettledOperations(settings.name, remoteAccountId);
   if (earlier.length === 0) return null;
   const known = new Map<string, ReadonlySet<EntryKey>>();
   for (const id of new Set(earlier.map((operation) => operation.runId))) {

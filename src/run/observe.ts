@@ -2,10 +2,12 @@
 // again where something is missing.
 import { type DesiredEntry, type Kind, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
+import { NO_RECORDS } from '../core/history.ts';
+import { throttledError } from '../core/backoff.ts';
 import { checkIdentity, copiedToken, foreignEntries, listedAccountId } from '../core/identity.ts';
 import { anythingMissing, baselineOf, suspiciousList } from '../core/list-plausibility.ts';
 import { compareCodePoints, nameKey } from '../core/names.ts';
-import type { AccountState, Journal, LastGood } from '../core/ports/journal.ts';
+import type { AccountState, Journal, JournaledHistory } from '../core/ports/journal.ts';
 import type { JournalReader } from '../core/ports/journal-reader.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
 import { lostAssignments, type UnknownHolders, unknownHolders } from '../core/unknown-holders.ts';
@@ -37,45 +39,58 @@ export interface Observation {
   /** Whether these lists may become the last good ones; not when all assignments of a kind vanished. */
   readonly isGood: boolean;
   readonly state: PlanningState;
-  /** The earlier good lists of this account; null when the store contains none. */
-  readonly lastGood: LastGood | null;
+  /** What the journal had of the account when its lists were first read. */
+  readonly journaled: JournaledHistory;
   readonly takenAtMs: number;
 }
 
 interface Observing {
   readonly runId: string;
   readonly reader: ServiceReader;
-  readonly request: Pick<AccountRequest, 'settings' | 'api' | 'configured' | 'signals' | 'progress'>;
+  readonly request: Pick<
+    AccountRequest,
+    'settings' | 'api' | 'configured' | 'signals' | 'progress' | 'accept'
+  >;
   readonly deps: Pick<PlanningDeps, 'clock'> & { readonly journal: ObservingJournal };
 }
 
 /** What the store contains of the account, once its remote account is claimed. */
 export type PlanningState = Pick<
   AccountState,
-  'remoteAccountId' | 'lastAppliedCommit' | 'releasedRuns' | 'approval'
+  'remoteAccountId' | 'throttledUntilMs' | 'lastAppliedCommit' | 'releasedRuns' | 'approval'
 >;
 
-type ObservingJournal = Omit<PlanningJournal, 'accountHistory' | 'accountState' | 'rolloutHistory'> & {
+type ObservingJournal = Omit<PlanningJournal, 'accountState' | 'rolloutHistory'> & {
   accountState(account: string): Promise<PlanningState>;
 };
 
 /** Which lists must be complete. */
 export interface Scrutiny {
+  /** What the store has of the account now. */
+  readonly state: PlanningState;
   /** The kinds whose lists must be plausible; left out: those that the file manages. */
   readonly managed?: readonly Kind[];
   /** Whether the run may create: then, without good lists, a list that lacks a desired name is read twice. */
   readonly writes: boolean;
 }
 
-/** Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account. */
+/**
+ * Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account, or when an
+ * earlier process was asked to wait.
+ */
 export async function observe(
   { reader, runId, request, deps }: Observing,
-  { writes, managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined) }: Scrutiny,
+  {
+    state: before,
+    writes,
+    managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined),
+  }: Scrutiny,
 ): Promise<Observation> {
   const { settings, configured, progress } = request;
   const { clock, journal } = deps;
   const { name: account, accountId: pinned } = settings;
-  const before = await journal.accountState(account);
+  const pause = throttledError(before.throttledUntilMs, clock.nowMs());
+  if (pause !== null && request.accept?.has('retry_after') !== true) throw pause;
   const remembered = before.remoteAccountId;
   const first = await readLists(reader, listsObserver(progress, 'plan'));
   const remoteAccountId = checkIdentity(listedAccountId(first), { account, pinned, remembered });
@@ -86,7 +101,8 @@ export async function observe(
   const state = remembered === remoteAccountId ? before : await journal.accountState(account);
   await refuseForeignEntries(journal, request, { observed: first, remoteAccountId });
 
-  const lastGood = await journal.lastGood(account, remoteAccountId, first);
+  const journaled = await journal.accountHistory(account, remoteAccountId, first, clock.nowMs());
+  const { lastGood } = journaled;
   const baseline = lastGood === null ? null : baselineOf(lastGood.observed, lastGood.deletedSince);
   const deleted = lastGood?.deletedSince ?? new Set();
   // Lists that did not change lost nothing.
@@ -116,7 +132,7 @@ export async function observe(
     unknownHolders: unknownHolders(observed.resources, baseline?.resources),
     isGood: implausible === null && !lostAssignments(observed.resources, baseline?.resources ?? [], managed),
     state,
-    lastGood,
+    journaled,
     takenAtMs,
   };
 }
@@ -151,7 +167,7 @@ function lacksAny(observed: ObservedCatalog, created: ReadonlyMap<EntryKey, stri
 }
 
 /** The store's reads that the check of an account needs. */
-export type AccountJournal = Pick<Journal, 'accountState' | 'foreignOwner' | 'lastGood'> &
+export type AccountJournal = Pick<Journal, 'accountState' | 'accountHistory' | 'foreignOwner'> &
   Pick<JournalReader, 'claimant'>;
 
 /** What observing needs of a journal, without claiming anything or adopting a renamed account. null: no store. */
@@ -162,21 +178,22 @@ export function readOnlyJournal(journal: AccountJournal | null): ObservingJourna
       accountState: () =>
         Promise.resolve({
           remoteAccountId: null,
+          throttledUntilMs: null,
           lastAppliedCommit: null,
           releasedRuns: new Map(),
           approval: null,
         }),
       foreignOwner: nothing,
-      lastGood: nothing,
+      accountHistory: () => Promise.resolve({ ...NO_RECORDS, lastGood: null, unsettled: [] }),
       adoptRenamedAccount: nothing,
       claimRemoteAccount: nothing,
     };
   }
-  const { accountState, foreignOwner, lastGood, claimant } = journal;
+  const { accountState, accountHistory, foreignOwner, claimant } = journal;
   return {
     accountState,
+    accountHistory,
     foreignOwner,
-    lastGood,
     adoptRenamedAccount: nothing,
     claimRemoteAccount: claimant,
   };
@@ -201,7 +218,8 @@ export async function readAccount(
 ): Promise<ReadAccount> {
   const { clock, ...run } = observing;
   const deps = { clock, journal: readOnlyJournal(journal) };
-  const observation = await observe({ ...run, runId: '', deps }, { managed: KINDS, writes: false });
+  const state = await deps.journal.accountState(run.request.settings.name);
+  const observation = await observe({ ...run, runId: '', deps }, { state, managed: KINDS, writes: false });
   const { observed, remoteAccountId, implausible } = observation;
   const warnings = [...observed.warnings, ...identityWarnings(observation)];
   return {
@@ -224,7 +242,7 @@ export function identityWarnings({
 }
 
 /** The names of the last good lists, without those that are listed now and those that rolecall has deleted since. */
-function missingNames({ lastGood, observed }: Observation): ReadAccount['missing'] {
+function missingNames({ journaled: { lastGood }, observed }: Observation): ReadAccount['missing'] {
   const of = (kind: Kind): string[] => {
     const listed = new Set(observed[kind].flatMap(nameKeys));
     const gone = (lastGood?.observed[kind] ?? []).filter(

@@ -43,11 +43,10 @@ export async function planAccount(
   const accept: Acceptance = new Set([...(request.accept ?? ACCEPT_NOTHING), ...alsoAccepted]);
   const { settings, commit } = request;
   const nowMs = deps.clock.nowMs();
-  const records = await deps.journal.accountHistory(settings.name, observation.remoteAccountId, nowMs);
-  const history = judgeHistory(records, observation.observed, {
+  const history = judgeHistory(observation.journaled, observation.observed, {
     nowMs,
     missingUse: observation.missingUse,
-    hasSnapshot: observation.lastGood !== null,
+    hasSnapshot: observation.journaled.lastGood !== null,
     releasedRuns: observation.state.releasedRuns,
   });
   request.progress?.({ type: 'plan' });
@@ -113,8 +112,9 @@ export async function planAgreed(
   if (agreed === null || agreed.firstObserved === null || planned.plan.digest === agreed.digest)
     return planned;
   // The plan may have been made with --accept no_evidence: whoever agreed to it agreed to its deletes.
+  const journaled = { ...observation.journaled, lastGood: null };
   for (const alsoAccepted of [[], ['no_evidence']] as const) {
-    const first = await planAccount(run, { ...observation, lastGood: null }, alsoAccepted);
+    const first = await planAccount(run, { ...observation, journaled }, alsoAccepted);
     const { digest, observedDigest } = first.plan;
     if (digest === agreed.digest && observedDigest === agreed.firstObserved) return first;
   }

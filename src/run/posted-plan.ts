@@ -102,17 +102,18 @@ function commitOf({ commit }: PostedFiles): ConfigCommit | null {
 
 /** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */
 export interface PreviewDeps extends Omit<PlanningDeps, 'journal'> {
-  readonly journal: AccountJournal & Pick<PlanningDeps['journal'], 'accountHistory' | 'rolloutHistory'>;
+  readonly journal: AccountJournal & Pick<PlanningDeps['journal'], 'rolloutHistory'>;
 }
 
 /** Observes and plans; writes neither to the service nor to the store. Returns a failure as a value. */
 export async function preview(request: AccountRequest, deps: PreviewDeps): Promise<PlanResult> {
-  const { accountHistory, accountState, rolloutHistory } = deps.journal;
-  const journal = { ...readOnlyJournal(deps.journal), accountHistory, accountState, rolloutHistory };
+  const { accountState, rolloutHistory } = deps.journal;
+  const journal = { ...readOnlyJournal(deps.journal), accountState, rolloutHistory };
   try {
     const reader = await deps.service.reader(request.settings, request.signals);
     const run = { runId: '', request, deps: { ...deps, journal }, reader };
-    return (await planAccount(run, await observe(run, { writes: false }))).plan;
+    const state = await accountState(request.settings.name);
+    return (await planAccount(run, await observe(run, { state, writes: false }))).plan;
   } catch (error) {
     const { name: account } = request.settings;
     return { schemaVersion: 1, account, status: 'failed', error: describeFailure(error) };

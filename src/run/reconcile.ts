@@ -5,7 +5,7 @@ import { pausedError } from '../core/operator.ts';
 import type { RunMode } from '../core/journal.ts';
 import { onlyOf, type Plan } from '../core/plan.ts';
 import type { Lease, SentCommit } from '../core/ports/locks.ts';
-import type { NewRun } from '../core/ports/journal.ts';
+import type { AccountState, NewRun } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
 import { type ApprovalVerdict, deletesKept, takeApproval } from './approval.ts';
 import { bindingPause, inheritedPause, watchChanges } from './changes-during-run.ts';
@@ -40,7 +40,8 @@ export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise
   let reader: ServiceReader | null = null;
   try {
     reader = await deps.service.reader(request.settings, request.signals);
-    const observation = await observe({ ...run, reader }, { writes: false });
+    const before = await deps.journal.accountState(request.settings.name);
+    const observation = await observe({ ...run, reader }, { state: before, writes: false });
     const { state } = observation;
     let planned = await planAccount(run, observation);
     // Only the daemon's own dry run takes or ends an approval; a dry run of a command leaves it unchanged.
@@ -129,10 +130,10 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     const reader = await deps.service.reader(settings, signals);
     opened = reader;
     // The lists of an empty account carry no id, so two accounts with one token would both write to it.
-    const other = await deps.journal.claimToken(lease, await deps.service.tokenKey(settings, signals));
-    if (other !== null) throw sharedToken(other);
+    const claim = await deps.journal.claimToken(lease, await deps.service.tokenKey(settings, signals));
+    if ('usedBy' in claim) throw sharedToken(claim.usedBy);
     const reading = { ...run, reader };
-    const observation = await observeSettled(reading);
+    const observation = await observeSettled(reading, claim.state);
     // The account has inherited the pause of its former name.
     if (observation.formerName !== null) change = await watchChanges(run);
     let planned = await planAgreed(run, observation, options);
@@ -200,11 +201,12 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
  * Observes the account. When operations of earlier runs are open, waits for those that no list shows until `settle` has
  * passed, settles them, and observes the account again.
  */
-async function observeSettled(run: ReadingRun): Promise<Observation> {
+async function observeSettled(run: ReadingRun, before: AccountState): Promise<Observation> {
   const { progress, signals } = run.request;
   const { clock } = run.deps;
   const readAtMs = clock.nowMs();
-  const first = await observe(run, { writes: true });
+  const first = await observe(run, { state: before, writes: true });
+  const { state } = first;
   const open = await settleEarlierOperations(run, first, readAtMs);
   if (open === null) return first;
   if (open.operations > 0) {
@@ -212,10 +214,10 @@ async function observeSettled(run: ReadingRun): Promise<Observation> {
     await clock.sleep(open.forMs, signals.stop);
     // A run that was stopped while it waited has proved nothing, and fails at its next request.
     const isOver = !signals.stop.aborted;
-    if (isOver) await settleEarlierOperations(run, await observe(run, { writes: true }), Infinity);
+    if (isOver) await settleEarlierOperations(run, await observe(run, { state, writes: true }), Infinity);
   }
   // Only the observation that adopted the renamed account reports its former name.
-  return { ...(await observe(run, { writes: true })), formerName: first.formerName };
+  return { ...(await observe(run, { state, writes: true })), formerName: first.formerName };
 }
 
 async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {

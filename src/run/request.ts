@@ -61,7 +61,6 @@ export type PlanningJournal = Pick<
   | 'adoptRenamedAccount'
   | 'claimRemoteAccount'
   | 'foreignOwner'
-  | 'lastGood'
   | 'rolloutHistory'
 >;
 

@@ -1,7 +1,6 @@
 // Opens the readers and writers of accounts. They share connections and rate limits within an account and within a base
 // address. Each process has one object of this kind.
 import { rootCertificates } from 'node:tls';
-import { LONGEST_RETRY_AFTER_MS } from '../core/backoff.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { WritableService } from '../core/ports/service.ts';
 import type { Secret } from '../core/secret.ts';
@@ -23,8 +22,6 @@ export interface ConnectionOptions {
   readonly token: (account: AccountSettings) => Promise<Secret>;
   /** The text of `api.caFile`. Throws ConfigError. */
   readonly authorities: (file: string) => Promise<string>;
-  /** The end of the pause that an earlier response requested for the account, from the journal; epoch milliseconds. */
-  readonly throttledUntilMs: (account: AccountSettings) => Promise<number | null>;
   readonly observer: (account: string) => RequestObserver;
 }
 
@@ -69,15 +66,6 @@ export function createConnections(options: ConnectionOptions): Connections {
     return openAccount;
   }
 
-  async function throttledUntilMs(account: AccountSettings): Promise<number | null> {
-    const untilMs = Math.max(
-      (await options.throttledUntilMs(account)) ?? 0,
-      throttled.get(account.name) ?? 0,
-    );
-    // A time too far in the future is ignored: the clock was set back.
-    return untilMs > Date.now() + LONGEST_RETRY_AFTER_MS ? null : untilMs;
-  }
-
   async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
     // After a failure, the next run tries again.
     const opening = (dispatchers ??= openDispatchersFor(options).catch((error: unknown) => {
@@ -101,7 +89,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       check: signals.check,
       token,
       observer: options.observer(account.name),
-      throttledUntilMs: await throttledUntilMs(account),
+      throttledUntilMs: throttled.get(account.name) ?? null,
       onThrottled: (untilMs) => void throttled.set(account.name, untilMs),
     });
     return { requests, token };

@@ -1,13 +1,19 @@
 // Sends requests with retries, at the rate of the account. This is the only layer that retries.
 import pRetry from 'p-retry';
-import { isRetryableStatus, LONGEST_WAIT_MS, parseRetryAfter, retryDelayMs } from '../core/backoff.ts';
+import {
+  isRetryableStatus,
+  LONGEST_WAIT_MS,
+  parseRetryAfter,
+  retryDelayMs,
+  throttledError,
+} from '../core/backoff.ts';
 import { ServiceError, type ServiceErrorKind } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { MayStart, Traffic } from '../core/ports/service.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
 import { sleep } from '../system/clock.ts';
 import type { Pace } from './pacing.ts';
-import { describeRefusal, isWebPage, serviceMessage, throttledMessage } from './service-message.ts';
+import { describeRefusal, isWebPage, serviceMessage } from './service-message.ts';
 import { type Call, type HttpResponse, NoResponse, type Transport } from './transport.ts';
 
 type Success<T> = Extract<HttpResponse<T>, { type: 'success' }>;
@@ -69,14 +75,15 @@ export function createRequests(transport: Transport, pace: Pace, options: Reques
   let requests = 0;
   let retries = 0;
   let refusal: ServiceError | null = null;
-  let throttledUntilMs = options.throttledUntilMs ?? 0;
+  let { throttledUntilMs } = options;
 
   async function attempt<T>(call: Call<T>, onSend: () => void): Promise<Success<T>> {
     options.check?.();
     if (options.stop.aborted) throw notSent(new ServiceError('unavailable', STOPPED));
     // A rejected token stops the account immediately: waiting requests are not sent.
     if (refusal !== null) throw notSent(refusal);
-    if (Date.now() < throttledUntilMs) throw notSent(throttled(throttledUntilMs));
+    const pause = throttledError(throttledUntilMs, Date.now());
+    if (pause !== null) throw notSent(pause);
     onSend();
     requests += 1;
     const startedAt = performance.now();
@@ -186,11 +193,6 @@ function notSent(error: ServiceError, outdated = false): FailedAttempt {
 
 const STOPPED = 'not sent: the run was interrupted';
 const OUTDATED = 'not sent: the data that this change is based on is outdated';
-
-function throttled(untilMs: number): ServiceError {
-  const message = `${throttledMessage(untilMs)}; nothing was sent (use --accept retry_after to override)`;
-  return new ServiceError('throttled', message, { retryAfterMs: untilMs - Date.now() });
-}
 
 /** The failure for a response with another status than 2xx. */
 function refused(

@@ -1,4 +1,5 @@
 // Extracts the service's own message from the body of an error response, in any format: one short line without secrets.
+import { throttledMessage } from '../core/backoff.ts';
 import type { ServiceErrorKind } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 
@@ -138,12 +139,6 @@ export function describeRefusal(method: Method, path: string, refusal: Refusal):
     : `${what} failed with status ${status}${quoted}`;
   const advice = adviceFor(method, refusal);
   return advice === null ? sentence : `${sentence}; ${advice}`;
-}
-
-/** `the service requested a pause until …`, with seconds. */
-export function throttledMessage(untilMs: number): string {
-  const until = new Date(untilMs).toISOString().slice(0, 19).replace('T', ' ');
-  return `the service requested a pause until ${until} UTC, and rolecall sends nothing before`;
 }
 
 function subject(method: Method, path: string): string {

@@ -6,7 +6,9 @@ import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { kindNameKey, NAME_REFUSALS, type RecentOperation } from '../core/history.ts';
 import type { SentCommit } from '../core/ports/locks.ts';
 import type { Released } from '../core/allowed-deletes.ts';
-import type { AppliedRun, Journal } from '../core/ports/journal.ts';
+import type { RunStatus } from '../core/journal.ts';
+import type { AppliedRun, Journal, LastGood, UnsettledOperation } from '../core/ports/journal.ts';
+import type { Observations } from './observations.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { Database, OperationsTable, Tables } from './tables.ts';
 import { immediately } from './transactions.ts';
@@ -15,6 +17,7 @@ import { ownRun } from './fence.ts';
 
 export function accountHistoryJournal(
   db: Database,
+  { lastGoodLists }: Pick<Observations, 'lastGoodLists'>,
 ): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignOwner' | 'rememberApplied'> {
   return {
     async knownIds(account, remoteAccountId, upToRun) {
@@ -24,14 +27,21 @@ export function accountHistoryJournal(
       return knownWhen(rows, upToRun);
     },
 
-    async accountHistory(account, remoteAccountId, nowMs) {
+    async accountHistory(account, remoteAccountId, observed, nowMs) {
       // SQLite answers at once, and the daemon keeps answering before a large plan is made.
       await setImmediate();
+      const good = await lastGoodLists(account, remoteAccountId, observed);
       const { rows } = await sql<Selectable<Tables['entries']>>`
         select * from entries
         where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}`.execute(db);
       const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
-      const recent = await recentOperations(db, account, remoteAccountId, nowMs - DAY_MS);
+      const goodSince = good === null ? null : toIso(toMs(good.takenAt) - DAY_MS);
+      const recentSince = toIso(nowMs - DAY_MS);
+      const operations = await sentOperations(db, account, remoteAccountId, { goodSince, recentSince });
+      const exact = operations.filter((row) => row.remote_account_id === remoteAccountId);
+      const recent = exact
+        .filter((row) => row.status !== 'sent' && (row.finished_at ?? '') > recentSince)
+        .map(toRecent);
       const doubtful = recent.filter(({ action, status }) => action === 'create' && status !== 'done');
       // However long ago: an account may run once a week. The order of run ids (UUIDv7) is that of time.
       const { rows: refused } = await sql<Pick<Selectable<OperationsTable>, 'kind' | 'name'>>`
@@ -42,6 +52,8 @@ export function accountHistoryJournal(
         db,
       );
       return {
+        lastGood: good === null ? null : { observed: good.observed, ...changesSince(exact, good.takenAt) },
+        unsettled: operations.filter(isUnsettled).map(toUnsettled),
         recent,
         knownBefore: new Map(doubtful.map(({ runId }) => [runId, knownWhen(rows, runId)])),
         owned: new Set(owned.map((row) => entryKey(row.kind, row.remote_id))),
@@ -185,21 +197,82 @@ async function markReleased(
   }
 }
 
-async function recentOperations(
+type SentRow = Selectable<OperationsTable> & {
+  readonly last_seen_run: string | null;
+  readonly remote_account_id: string | null;
+  readonly run_status: RunStatus;
+};
+
+/** The operations that may have had an effect: of these times, and all whose outcome is unknown, in their order. */
+async function sentOperations(
   db: Database,
   account: string,
   remoteAccountId: string | null,
-  sinceMs: number,
-): Promise<RecentOperation[]> {
-  const { rows } = await sql<Selectable<OperationsTable> & { last_seen_run: string | null }>`
-    select operations.*, entries.last_seen_run
+  { goodSince, recentSince }: { readonly goodSince: string | null; readonly recentSince: string },
+): Promise<SentRow[]> {
+  const { rows } = await sql<SentRow>`
+    select operations.*, entries.last_seen_run, runs.remote_account_id, runs.status as run_status
     from runs join operations on run_id = id left join entries on entries.account = runs.account
       and entries.remote_account_id = ${remoteAccountId ?? ''} and entries.kind = operations.kind
       and entries.remote_id = operations.remote_id
-    where runs.account = ${account} and runs.remote_account_id is not distinct from ${remoteAccountId}
-      and operations.status in ('done', 'unknown')
-      and operations.finished_at > ${toIso(sinceMs)}`.execute(db);
-  return rows.map((row) => ({
+    where runs.account = ${account}
+      and (runs.remote_account_id is not distinct from ${remoteAccountId} or runs.remote_account_id is null)
+      and operations.status in ('done', 'unknown', 'sent')
+      and (operations.started_at >= ${goodSince} or operations.finished_at > ${recentSince}
+        or (operations.status <> 'done' and settled_by is null))
+    order by run_id, seq`.execute(db);
+  return rows;
+}
+
+/**
+ * The entries that rolecall deleted, or may have deleted, since lists were read, and those that it certainly created.
+ * Deletes include the day before, because a stale list may have shown the entries then.
+ */
+function changesSince(
+  operations: readonly SentRow[],
+  takenAt: string,
+): Pick<LastGood, 'deletedSince' | 'createdSince'> {
+  const since = toIso(toMs(takenAt) - DAY_MS);
+  const of = (wanted: (row: SentRow) => boolean): Map<EntryKey, string> =>
+    new Map(
+      operations.flatMap((row) => {
+        const { kind, remote_id: id, name, started_at: startedAt } = row;
+        return id !== null && startedAt !== null && startedAt >= since && wanted(row)
+          ? [[entryKey(kind, id), name]]
+          : [];
+      }),
+    );
+  const gone = of(({ action }) => action === 'delete');
+  const created = of(
+    ({ action, status, started_at }) =>
+      action === 'create' && status === 'done' && (started_at ?? '') >= takenAt,
+  );
+  return {
+    deletedSince: new Set(gone.keys()),
+    createdSince: new Map([...created].filter(([key]) => !gone.has(key))),
+  };
+}
+
+function isUnsettled({ status, settled_by, run_status }: SentRow): boolean {
+  return status !== 'done' && settled_by === null && run_status !== 'running';
+}
+
+function toUnsettled(row: SentRow): UnsettledOperation {
+  return {
+    runId: row.run_id,
+    seq: row.seq,
+    action: row.action,
+    kind: row.kind,
+    name: row.name,
+    remoteId: row.remote_id,
+    attempts: row.attempts,
+    // When its answer arrived or timed out, otherwise when it was sent.
+    sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
+  };
+}
+
+function toRecent(row: SentRow): RecentOperation {
+  return {
     runId: row.run_id,
     action: row.action,
     kind: row.kind,
@@ -209,5 +282,5 @@ async function recentOperations(
     attempts: row.attempts,
     finishedAtMs: toMs(row.finished_at ?? toIso(0)),
     listed: row.last_seen_run !== null,
-  }));
+  };
 }

@@ -1,10 +1,7 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
-import { setImmediate } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
-import { DAY_MS } from '../core/durations-and-sizes.ts';
-import type { Journal, LastGood, RecordedObservation } from '../core/ports/journal.ts';
-import { type EntryKey, entryKey } from '../core/usage.ts';
+import type { Journal, RecordedObservation } from '../core/ports/journal.ts';
 import {
   compressJson,
   type DigestedLists,
@@ -13,16 +10,31 @@ import {
   LISTS,
   resourcesOf,
 } from './compressed-json.ts';
-import { toIso, toMs } from './row-values.ts';
+import { toIso } from './row-values.ts';
 import { entryRows, markSeen, writeEntries } from './observed-entries.ts';
-import type { Database, OperationsTable, Tables } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 import { lockLost, ownRun, requireOwnRun } from './fence.ts';
 import { immediately } from './transactions.ts';
 
 type GoodSnapshot = Selectable<Tables['snapshots']> &
   Pick<Selectable<Tables['accounts']>, 'remote_account_id'>;
 
-export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'recordObservation'> {
+/** The last good lists, and when they were read. */
+export interface GoodLists {
+  readonly observed: ObservedCatalog;
+  readonly takenAt: string;
+}
+
+export interface Observations extends Pick<Journal, 'recordObservation'> {
+  /** The account's last good lists: `observed` itself when they are the same; null when there are none. */
+  lastGoodLists(
+    account: string,
+    remoteAccountId: string | null,
+    observed: ObservedCatalog,
+  ): Promise<GoodLists | null>;
+}
+
+export function observationsJournal(db: Database): Observations {
   // The lists of an unchanged account, whose bodies the store has.
   const unchanged = new WeakSet<ObservedCatalog>();
   // Lists are first compared and later written, but their JSON and digests are made only once.
@@ -34,9 +46,7 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
   }
 
   return {
-    async lastGood(account, remoteAccountId, observed): Promise<LastGood | null> {
-      // Here and below: SQLite answers at once, and the daemon keeps answering between the steps of a large run.
-      await setImmediate();
+    async lastGoodLists(account, remoteAccountId, observed) {
       const { rows: snapshots } = await sql<GoodSnapshot>`
         select snapshots.*, remote_account_id
         from accounts join snapshots on run_id = last_good_run and phase = last_good_phase
@@ -47,16 +57,10 @@ export function observationsJournal(db: Database): Pick<Journal, 'lastGood' | 'r
       const lists = digestOnce(observed);
       const same = snapshots.every(({ kind, digest }) => lists[kind].digest === digest);
       if (same) unchanged.add(observed);
-      const { gone, created } = await changesSince(db, account, remoteAccountId, row.taken_at);
-      return {
-        observed: same ? observed : await readLists(db, snapshots),
-        deletedSince: gone,
-        createdSince: new Map([...created].filter(([key]) => !gone.has(key))),
-      };
+      return { observed: same ? observed : await readLists(db, snapshots), takenAt: row.taken_at };
     },
 
     async recordObservation(observation) {
-      await setImmediate();
       const lists = digestOnce(observation.observed);
       // Once: when the method begins again, the store may lack a body after all.
       const bodies = unchanged.delete(observation.observed)
@@ -97,34 +101,6 @@ async function readLists(
     role: role === undefined ? [] : entriesOf(role),
     resources: resource === undefined ? [] : resourcesOf(resource),
     warnings: [],
-  };
-}
-
-/**
- * The entries that rolecall deleted, or may have deleted, since a snapshot was taken, and those that it certainly created.
- * Deletes include the day before the snapshot, because a stale list may have shown the entries then.
- */
-async function changesSince(
-  db: Database,
-  account: string,
-  remoteAccountId: string | null,
-  since: string,
-): Promise<{ readonly gone: Set<EntryKey>; readonly created: Map<EntryKey, string> }> {
-  const { rows } = await sql<Selectable<OperationsTable>>`
-    select operations.* from runs join operations on run_id = id
-    where account = ${account} and remote_account_id is not distinct from ${remoteAccountId}
-      and operations.started_at >= ${toIso(toMs(since) - DAY_MS)}
-      and operations.status in ('done', 'unknown', 'sent')`.execute(db);
-  const namesOf = (of: typeof rows): Map<EntryKey, string> =>
-    new Map(of.flatMap(({ kind, remote_id: id, name }) => (id === null ? [] : [[entryKey(kind, id), name]])));
-  return {
-    gone: new Set(namesOf(rows.filter(({ action }) => action === 'delete')).keys()),
-    created: namesOf(
-      rows.filter(
-        ({ action, status, started_at: startedAt }) =>
-          action === 'create' && status === 'done' && (startedAt ?? '') >= since,
-      ),
-    ),
   };
 }
 

@@ -1,17 +1,17 @@
 // The write-ahead journal of operations: a row is committed as `sent` before its request is sent.
-import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { Journal, NewOperation, OperationResult, UnsettledOperation } from '../core/ports/journal.ts';
-import type { Database, OperationsTable } from './tables.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Journal, NewOperation, OperationResult } from '../core/ports/journal.ts';
+import type { Database } from './tables.ts';
 import { durably, immediately } from './transactions.ts';
 import { isOwnRun, requireOwnRun } from './fence.ts';
 import { StoreError } from '../core/errors.ts';
-import { jsonRows, toIso, toMs } from './row-values.ts';
+import { jsonRows, toIso } from './row-values.ts';
 import { recountRun } from './run-totals.ts';
 import { readPause } from './stored-settings.ts';
 
 export function operationsJournal(
   db: Database,
-): Pick<Journal, 'addOperations' | 'commitOperations' | 'unsettledOperations' | 'settleOperation'> {
+): Pick<Journal, 'addOperations' | 'commitOperations' | 'settleOperation'> {
   return {
     async addOperations(runId: string, operations: readonly NewOperation[]) {
       if (operations.length === 0) return;
@@ -45,21 +45,6 @@ export function operationsJournal(
         requireAll(started, sent.length);
         return (await readPause(connection, first.atMs)) ?? 'committed';
       });
-    },
-
-    async unsettledOperations(account, remoteAccountId) {
-      const rows = await doubtfulOperations(db, account, remoteAccountId);
-      return rows.map((row): UnsettledOperation => ({
-        runId: row.run_id,
-        seq: row.seq,
-        action: row.action,
-        kind: row.kind,
-        name: row.name,
-        remoteId: row.remote_id,
-        attempts: row.attempts,
-        // When its answer arrived or timed out, otherwise when it was sent.
-        sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
-      }));
     },
 
     settleOperation(operation, { hasHappened, entry }, runId, nowMs) {
@@ -105,17 +90,6 @@ function requireAll(
     'store_failed',
     'operations of the run are missing in the store, so it ends; the next run finds out what happened',
   );
-}
-
-/** The operations of ended runs whose outcome is unknown, in the order in which they were sent. */
-async function doubtfulOperations(connection: Database, account: string, remoteAccountId: string | null) {
-  const { rows } = await sql<Selectable<OperationsTable>>`
-    select operations.* from operations join runs on runs.id = operations.run_id
-    where operations.status in ('sent', 'unknown') and operations.settled_by is null
-      and runs.account = ${account} and runs.status != 'running'
-      and (runs.remote_account_id is not distinct from ${remoteAccountId} or runs.remote_account_id is null)
-    order by operations.run_id, operations.seq`.execute(connection);
-  return rows;
 }
 
 /**

@@ -1,12 +1,13 @@
 // Which account of the store uses a remote account or a token: no two accounts may use the same one. The account of a file
 // that was renamed takes over the journal of the former name.
 import type { Lease } from '../core/ports/locks.ts';
-import type { IdentityClaim } from '../core/ports/journal.ts';
+import type { IdentityClaim, Journal } from '../core/ports/journal.ts';
+import { toState } from './account-state.ts';
 import { engineOf } from './engine.ts';
 import type { Database } from './tables.ts';
 import { sql } from 'kysely';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
-import { isHeld, isLocked, requireOwnRun } from './fence.ts';
+import { isHeld, isLocked, lockLost, requireOwnRun } from './fence.ts';
 
 /**
  * The account that has claimed the same remote account at the same address, or null: a configured one, or one that was
@@ -30,25 +31,31 @@ export async function claimantOf(
 }
 
 /** Implements Journal.claimToken within a transaction. */
-export async function claimToken(db: Database, lease: Lease, tokenKey: string): Promise<string | null> {
+export async function claimToken(
+  db: Database,
+  { account, runId }: Lease,
+  tokenKey: string,
+): ReturnType<Journal['claimToken']> {
   const others = db
     .selectFrom('accounts as others')
     .where('others.lease_token', '=', tokenKey)
-    .where('others.name', '<>', lease.account);
+    .where('others.name', '<>', account);
   const own = db
     .updateTable('accounts')
     .set({ lease_token: tokenKey })
-    .where('name', '=', lease.account)
-    .where('lease_run', '=', lease.runId);
-  const { numUpdatedRows } = await own
-    .where((eb) => eb.not(eb.exists(others.select('others.name'))))
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows > 0n) return null;
-  const users = await others.selectAll().execute();
-  const nowMs = await engineOf(db).clockMs(db, Date.now());
-  const user = users.find((row) => isHeld(db, row, nowMs));
-  if (user === undefined) await own.execute();
-  return user?.name ?? null;
+    .where('name', '=', account)
+    .where('lease_run', '=', runId)
+    .returningAll();
+  let claimed = await own.where((eb) => eb.not(eb.exists(others.select('others.name')))).executeTakeFirst();
+  if (claimed === undefined) {
+    const users = await others.selectAll().execute();
+    const nowMs = await engineOf(db).clockMs(db, Date.now());
+    const user = users.find((row) => isHeld(db, row, nowMs));
+    if (user !== undefined) return { usedBy: user.name };
+    claimed = await own.executeTakeFirst();
+  }
+  if (claimed === undefined) throw lockLost();
+  return { state: toState(claimed) };
 }
 
 /** The columns of `accounts` that the row of the new name keeps; the others come from the row of the former one. */

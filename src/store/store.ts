@@ -62,15 +62,16 @@ const PRUNING_PATIENCE_MS = 600_000;
 /** The store over an open database. */
 export function createStore(opened: OpenDatabase): Store {
   const { db } = opened;
+  const observations = observationsJournal(db);
   let closing: Promise<void> | undefined;
   return {
     journal: withStoreErrors(opened, RUN_PATIENCE_MS, {
       ...accountsJournal(db),
-      ...accountHistoryJournal(db),
+      ...accountHistoryJournal(db, observations),
       ...runsJournal(db),
       ...rolloutJournal(db),
       ...operationsJournal(db),
-      ...observationsJournal(db),
+      recordObservation: observations.recordObservation,
     }),
     locks: withStoreErrors(opened, 0, createLocks(db, opened.quick), {
       // The others decide whether this process may write, so they never wait.

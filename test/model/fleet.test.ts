@@ -102,7 +102,6 @@ async function play({ modes, steps }: Script): Promise<void> {
     api: API,
     version: 'test',
     token: (account) => Promise.resolve(new Secret(tokens.get(account.name) ?? '')),
-    throttledUntilMs: () => Promise.resolve(null),
     observer: () => ({ request: () => undefined, retry: () => undefined }),
     authorities: () => Promise.resolve(''),
   });

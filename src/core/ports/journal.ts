@@ -107,6 +107,13 @@ export interface LastGood {
   readonly createdSince: ReadonlyMap<EntryKey, string>;
 }
 
+export interface JournaledHistory extends AccountHistory {
+  /** null when the store has no good lists of this account. */
+  readonly lastGood: LastGood | null;
+  /** In the order in which they were sent. */
+  readonly unsettled: readonly UnsettledOperation[];
+}
+
 export interface RunEnd {
   readonly status: RunStatus;
   readonly finishedAtMs: number;
@@ -130,13 +137,13 @@ export interface RunEnd {
 /** The journal of runs, operations, snapshots and entries. All methods may throw StoreError. */
 export interface Journal {
   accountState(account: string): Promise<AccountState>;
-  accountHistory(account: string, remoteAccountId: string | null, nowMs: number): Promise<AccountHistory>;
-  /** With `observed`, the stored lists need not be read when they are the same. */
-  lastGood(
+  /** What is journaled of an account when it was observed. Stored lists that equal `observed` are not read. */
+  accountHistory(
     account: string,
     remoteAccountId: string | null,
     observed: ObservedCatalog,
-  ): Promise<LastGood | null>;
+    nowMs: number,
+  ): Promise<JournaledHistory>;
   /**
    * How accounts that run first did on the commits since the account's last run on `appliedCommit`; null when that run had the
    * same `configDigest`. `commit` is the first one on which a daemon ran the account with that digest.
@@ -155,11 +162,6 @@ export interface Journal {
     remoteAccountId: string | null,
     upToRun: string | null,
   ): Promise<ReadonlySet<EntryKey>>;
-  /** In the order in which they were sent. */
-  unsettledOperations(
-    account: string,
-    remoteAccountId: string | null,
-  ): Promise<readonly UnsettledOperation[]>;
   /** Records what the run found out: `entry` is the one that a create made. */
   settleOperation(
     operation: UnsettledOperation,
@@ -184,10 +186,13 @@ export interface Journal {
    */
   claimRemoteAccount(claim: IdentityClaim): Promise<string | null>;
   /**
-   * Claims the token of a run while its lock is held. Resolves with the account that uses the same token at this moment,
-   * or null. Exactly one of two simultaneous runs succeeds.
+   * Claims the token of a run while its lock is held. Resolves with the account's state, or with the account that uses the
+   * same token at this moment. Exactly one of two simultaneous runs succeeds. Throws StoreError `lock_lost`.
    */
-  claimToken(lease: Lease, tokenKey: string): Promise<string | null>;
+  claimToken(
+    lease: Lease,
+    tokenKey: string,
+  ): Promise<{ readonly state: AccountState } | { readonly usedBy: string }>;
   recordObservation(observation: RecordedObservation): Promise<void>;
   recordPlan(runId: string, plan: Plan): Promise<void>;
   addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;

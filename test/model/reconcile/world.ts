@@ -142,7 +142,6 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
     api,
     version: 'model',
     token: () => Promise.resolve(new Secret(TOKEN)),
-    throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
     observer: () => ({ request: () => undefined, retry: () => undefined }),
     authorities: readAuthorities,
   });

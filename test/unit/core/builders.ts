@@ -8,7 +8,7 @@ import type {
   Policy,
   Resource,
 } from '../../../src/core/catalog.ts';
-import type { AccountHistory, History } from '../../../src/core/history.ts';
+import type { History } from '../../../src/core/history.ts';
 import { makePlan, type PlanInput } from '../../../src/core/make-plan.ts';
 import { unknownHolders } from '../../../src/core/unknown-holders.ts';
 import type { HeldChange, Plan } from '../../../src/core/plan.ts';
@@ -52,19 +52,6 @@ export const HISTORY: History = {
   neverListed: [],
   released: [],
   releasedRuns: new Map(),
-  refusedCreates: new Set(),
-  knownNames: new Map(),
-};
-
-/** What the journal contains of an account that never ran. */
-export const NEW_ACCOUNT: AccountHistory = {
-  recent: [],
-  knownBefore: new Map(),
-  owned: new Set(),
-  changedNames: new Map(),
-  lastUsedMs: new Map(),
-  neverListed: [],
-  released: [],
   refusedCreates: new Set(),
   knownNames: new Map(),
 };

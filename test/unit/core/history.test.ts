@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountHistory, RecentOperation } from '../../../src/core/history.ts';
 import { DAY_MS } from '../../../src/core/durations-and-sizes.ts';
-import { judgeHistory } from '../../../src/core/history.ts';
+import { judgeHistory, NO_RECORDS } from '../../../src/core/history.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
-import { entry, NEW_ACCOUNT, NOW_MS, observed } from './builders.ts';
+import { entry, NOW_MS, observed } from './builders.ts';
 
 const STALENESS_MS = 120_000;
 const HOUR_MS = 3_600_000;
@@ -30,7 +30,7 @@ function judge(
   changedNames: AccountHistory['changedNames'] = new Map(),
   records: Partial<AccountHistory> = {},
 ) {
-  const memory: AccountHistory = { ...NEW_ACCOUNT, recent, changedNames, ...records };
+  const memory: AccountHistory = { ...NO_RECORDS, recent, changedNames, ...records };
   const options = { nowMs: NOW_MS, missingUse: new Set<never>(), hasSnapshot: true, releasedRuns: new Map() };
   return judgeHistory(memory, observed(lists), options);
 }

@@ -1,8 +1,8 @@
 // Releases by time, with their moment, and releases of several rules.
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, utcTime } from '../../../src/core/durations-and-sizes.ts';
-import { judgeHistory, type RecentOperation } from '../../../src/core/history.ts';
-import { entry, heldAs, NEW_ACCOUNT, NOW_MS, observed, person, plan } from './builders.ts';
+import { judgeHistory, type RecentOperation, NO_RECORDS } from '../../../src/core/history.ts';
+import { entry, heldAs, NOW_MS, observed, person, plan } from './builders.ts';
 
 const HOUR_MS = 3_600_000;
 const old = { skill: [entry('Kept'), entry('Old')] };
@@ -69,7 +69,7 @@ describe('the times of the history', () => {
     ...of,
   });
   const judge = (recent: readonly RecentOperation[]) =>
-    judgeHistory({ ...NEW_ACCOUNT, recent }, observed(), {
+    judgeHistory({ ...NO_RECORDS, recent }, observed(), {
       nowMs: NOW_MS,
       missingUse: new Set(),
       hasSnapshot: true,

@@ -25,7 +25,8 @@ import type {
 } from '../../../src/core/ports/service.ts';
 import type { CommitRelation } from '../../../src/core/ports/repository.ts';
 import type { EntryKey } from '../../../src/core/usage.ts';
-import { entry, NEW_ACCOUNT, observed } from '../core/builders.ts';
+import { NO_RECORDS } from '../../../src/core/history.ts';
+import { entry, observed } from '../core/builders.ts';
 import { readerOf, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
@@ -163,19 +164,19 @@ const NOTHING_SINCE = {
 function journalOf(before: Before, recorded: Recorded): Journal {
   // Returned once: from then on the history is stored under the new name.
   let formerName = before.formerName ?? null;
+  const state: AccountState = {
+    remoteAccountId: null,
+    pause: before.paused === true ? { sinceMs: 0, by: 'sam', reason: null } : null,
+    throttledUntilMs: null,
+    lastAppliedCommit: before.lastApplied ?? null,
+    pending: null,
+    approval: before.approval === undefined ? null : { digest: '', by: 'sam', givenAtMs: 0, expiresAtMs: 0 },
+    releasedRuns: new Map(),
+    consecutiveFailures: 0,
+  };
   return {
     ...unused<Journal>('journal'),
-    accountState: async () => ({
-      remoteAccountId: null,
-      pause: before.paused === true ? { sinceMs: 0, by: 'sam', reason: null } : null,
-      throttledUntilMs: null,
-      lastAppliedCommit: before.lastApplied ?? null,
-      pending: null,
-      approval:
-        before.approval === undefined ? null : { digest: '', by: 'sam', givenAtMs: 0, expiresAtMs: 0 },
-      releasedRuns: new Map(),
-      consecutiveFailures: 0,
-    }),
+    accountState: async () => state,
     pauseOfAll: async () => null,
     adoptRenamedAccount: async () => {
       const former = formerName;
@@ -183,13 +184,14 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       return former;
     },
     claimRemoteAccount: async () => null,
-    claimToken: async () => before.tokenUsedBy ?? null,
+    claimToken: async () => (before.tokenUsedBy === undefined ? { state } : { usedBy: before.tokenUsedBy }),
     foreignOwner: async () => null,
-    lastGood: async (_account, _remoteAccountId, lists) =>
-      before.noLastGood === true ? null : { ...NOTHING_SINCE, observed: lists },
-    accountHistory: async () => NEW_ACCOUNT,
+    accountHistory: async (_account, _remoteAccountId, lists) => ({
+      ...NO_RECORDS,
+      lastGood: before.noLastGood === true ? null : { ...NOTHING_SINCE, observed: lists },
+      unsettled: before.unsettled ?? [],
+    }),
     knownIds: async () => new Set(before.known ?? []),
-    unsettledOperations: async () => before.unsettled ?? [],
     settleOperation: async ({ name }, { hasHappened, entry: found }) =>
       void recorded.settled.push({ name, hasHappened, ...(found === null ? {} : { found: found.id }) }),
     beginRun: async (begun) => {

@@ -1,14 +1,17 @@
 // The first steps of a run: lists, second readings, and the account id of both.
 import { describe, expect, it } from 'vitest';
 import { type AccountJournal, observe, readAccount } from '../../../src/run/observe.ts';
-import type { PlanningDeps } from '../../../src/run/request.ts';
+import type { Acceptance, PlanningDeps } from '../../../src/run/request.ts';
 import type { ObservedCatalog } from '../../../src/core/catalog.ts';
 import type { EntryOwner } from '../../../src/core/identity.ts';
+import { NO_RECORDS } from '../../../src/core/history.ts';
 import { keysOf } from '../../../src/core/usage.ts';
 import type { AccountState, IdentityClaim, Journal, LastGood } from '../../../src/core/ports/journal.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';
 import { bareRequest, readerOf, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
+
+const NOTHING_JOURNALED = { ...NO_RECORDS, lastGood: null, unsettled: [] };
 
 interface Setting {
   readonly lastGood?: Partial<ObservedCatalog>;
@@ -21,6 +24,9 @@ interface Setting {
   readonly formerName?: string;
   /** Keys of entries that were created in another account. */
   readonly foreign?: ReadonlySet<string>;
+  /** Until when the service asked for a pause, from now. */
+  readonly throttledForMs?: number;
+  readonly accept?: Acceptance;
   /** Whether the store finds the lists equal to the last good ones. */
   readonly same?: boolean;
 }
@@ -30,9 +36,14 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
   const clock = new QuickClock();
   const startMs = clock.nowMs();
   const claims: IdentityClaim[] = [];
+  const state = {
+    ...unused<AccountState>('state'),
+    remoteAccountId: of.remembered ?? null,
+    throttledUntilMs: of.throttledForMs === undefined ? null : startMs + of.throttledForMs,
+  };
   const journal: Journal = {
     ...unused<Journal>('journal'),
-    accountState: async () => ({ ...unused<AccountState>('state'), remoteAccountId: of.remembered ?? null }),
+    accountState: async () => state,
     adoptRenamedAccount: async () => of.formerName ?? null,
     claimRemoteAccount: async (claim) => {
       claims.push(claim);
@@ -42,14 +53,17 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
       !identified && [...keysOf(listed)].some((key) => of.foreign?.has(key) === true)
         ? { account, remoteAccountId: '666' }
         : null,
-    lastGood: async (_account, _remoteAccountId, now) => {
-      if (of.lastGood === undefined && of.same !== true) return null;
-      return {
-        observed: of.same === true ? now : observed(of.lastGood),
-        deletedSince: of.deletedSince ?? new Set(),
-        createdSince: of.createdSince ?? new Map(),
-      };
-    },
+    accountHistory: async (_account, _remoteAccountId, now) => ({
+      ...NOTHING_JOURNALED,
+      lastGood:
+        of.lastGood === undefined && of.same !== true
+          ? null
+          : {
+              observed: of.same === true ? now : observed(of.lastGood),
+              deletedSince: of.deletedSince ?? new Set(),
+              createdSince: of.createdSince ?? new Map(),
+            },
+    }),
   };
   const reader = readerOf(() => lists(reader.readings));
   const bare = bareRequest({ skill: wanted('Kept') });
@@ -59,8 +73,8 @@ async function observing(of: Setting, lists: (reading: number) => Partial<Observ
   };
   const deps: PlanningDeps = { ...unused<PlanningDeps>('deps'), journal, clock };
   const observation = await observe(
-    { runId: 'run', request: { ...bare, settings }, deps, reader },
-    { writes: false },
+    { runId: 'run', request: { ...bare, settings, accept: of.accept ?? new Set() }, deps, reader },
+    { state, writes: false },
   );
   return { observation, claims, readings: reader.readings, passedMs: clock.nowMs() - startMs, startMs };
 }
@@ -70,6 +84,17 @@ const skills = (...names: string[]) => ({ skill: names.map((name) => entry(name)
 function of(accountId: string, names: readonly string[]): Partial<ObservedCatalog> {
   return { skill: names.map((name) => ({ ...entry(name), accountId })) };
 }
+
+it('nothing is read before the end of a pause that an earlier process was asked for, unless it is accepted', async () => {
+  const nothing = (): Error => new Error('read');
+  const hour = 3_600_000;
+  await expect(observing({ throttledForMs: hour }, nothing)).rejects.toMatchObject({ kind: 'throttled' });
+  await expect(
+    observing({ throttledForMs: hour, accept: new Set(['retry_after']) }, nothing),
+  ).rejects.toThrow('read');
+  // A time that far ahead comes from a clock that was set back.
+  await expect(observing({ throttledForMs: 200 * hour }, nothing)).rejects.toThrow('read');
+});
 
 describe('one reading', () => {
   it.each<[string, Setting, Partial<ObservedCatalog>]>([
@@ -255,17 +280,20 @@ describe('an account that a command reads', () => {
     const journal: AccountJournal = {
       accountState: async () => ({
         ...unused<AccountState>('state'),
+        throttledUntilMs: null,
         remoteAccountId: before.remembered ?? null,
       }),
-      lastGood: async () =>
-        before.lastGood === undefined
-          ? null
-          : {
-              observed: observed(before.lastGood),
-              missing: [],
-              deletedSince: new Set(),
-              createdSince: new Map(),
-            },
+      accountHistory: async () => ({
+        ...NOTHING_JOURNALED,
+        lastGood:
+          before.lastGood === undefined
+            ? null
+            : {
+                observed: observed(before.lastGood),
+                deletedSince: new Set(),
+                createdSince: new Map(),
+              },
+      }),
       claimant: async (claim) => {
         asked.push(claim);
         return before.claimant ?? null;

@@ -5,11 +5,11 @@ import type { SourceAge } from '../../../src/core/plan.ts';
 import { planAccount } from '../../../src/run/plan-account.ts';
 import type { Guard, PlanningDeps } from '../../../src/run/request.ts';
 import type { DesiredCatalog } from '../../../src/core/catalog.ts';
-import type { AccountHistory } from '../../../src/core/history.ts';
+import { type AccountHistory, NO_RECORDS } from '../../../src/core/history.ts';
 import type { AccountState, Journal } from '../../../src/core/ports/journal.ts';
 import type { CommitRelation } from '../../../src/core/ports/repository.ts';
 import type { ConfigCommit } from '../../../src/core/settings.ts';
-import { entry, NEW_ACCOUNT, observed, POLICY, wanted } from '../core/builders.ts';
+import { entry, observed, POLICY, wanted } from '../core/builders.ts';
 import { bareRequest, unused } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
@@ -43,7 +43,6 @@ async function planned(of: Setting = {}) {
   };
   const journal: Journal = {
     ...unused<Journal>('journal'),
-    accountHistory: async () => ({ ...NEW_ACCOUNT, ...of.memory }),
   };
   const deps: PlanningDeps = {
     ...unused<PlanningDeps>('deps'),
@@ -82,7 +81,12 @@ async function planned(of: Setting = {}) {
     implausible: null,
     unknownHolders: new Map(),
     isGood: true,
-    lastGood: { observed: observed(), deletedSince: new Set(), createdSince: new Map() },
+    journaled: {
+      ...NO_RECORDS,
+      ...of.memory,
+      lastGood: { observed: observed(), deletedSince: new Set(), createdSince: new Map() },
+      unsettled: [],
+    },
     takenAtMs: clock.nowMs(),
     ...of.observation,
   };

@@ -100,7 +100,6 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     api: complete,
     version: 'test',
     token: (account) => Promise.resolve(new Secret(tokens.get(account.name) ?? '')),
-    throttledUntilMs: async (account) => (await store.journal.accountState(account.name)).throttledUntilMs,
     observer: () => ({ request: () => undefined, retry: () => undefined }),
     authorities: readAuthorities,
   });

@@ -109,7 +109,6 @@ export function connect(api: Partial<ApiSettings> = {}, more: Partial<Connection
     api: { ...API, ...api },
     version: '1.2.3',
     token: ({ name }) => Promise.resolve(new Secret(name === 'acme' ? TOKEN : `${TOKEN}${name}`)),
-    throttledUntilMs: () => Promise.resolve(null),
     observer: () => ({ request: () => undefined, retry: () => undefined }),
     authorities: readAuthorities,
     ...more,

@@ -95,17 +95,6 @@ describe('Retry-After', () => {
     },
   );
 
-  it('of an earlier run also applies to this one', async () => {
-    const server = await serve((response) => json(response, []));
-    const { reader } = await client(
-      server.url,
-      {},
-      { throttledUntilMs: () => Promise.resolve(Date.now() + 60_000) },
-    );
-    expect(await failure(reader.listEntries('skill'))).toMatchObject({ kind: 'throttled' });
-    expect(server.arrived).toEqual([]);
-  });
-
   it('of one run applies to the next run of this process, but not to another account', async () => {
     const server = await serve((response) => json(response, {}, 503, { 'retry-after': '3600' }));
     const connections = connect();
@@ -114,13 +103,6 @@ describe('Retry-After', () => {
       expect(await failure(reader.listEntries('skill'))).toMatchObject({ kind: 'throttled' });
     }
     expect(server.arrived).toHaveLength(2);
-  });
-
-  it('of an earlier run that is more than 24 hours ahead is ignored', async () => {
-    const server = await serve((response) => json(response, []));
-    const throttledUntilMs = () => Promise.resolve(Date.now() + 7 * 86_400_000);
-    const { reader } = await client(server.url, {}, { throttledUntilMs });
-    expect((await reader.listEntries('skill')).items).toEqual([]);
   });
 
   it.each([403, 404, 501])('of a refusal with status %d delays the next attempt', async (status) => {

@@ -84,18 +84,18 @@ describe('the last good lists', () => {
     const store = await fixture();
     await store.record(await store.begin(1), lists);
     await store.record(await store.begin(2), {}, { good: false });
-    const last = await store.journal.lastGood('acme', '42', observed());
+    const last = (await store.history('acme', '42')).lastGood;
     expect(last?.observed.skill).toMatchObject([{ id: 'a', name: 'A' }]);
     expect(last?.observed.resources).toMatchObject([{ id: 'p', skillsIds: ['a'] }]);
   });
 
   it('do not exist before the first run, for another account, and after the remote account changed', async () => {
     const store = await fixture();
-    expect(await store.journal.lastGood('acme', '42', observed())).toBeNull();
+    expect((await store.history('acme', '42')).lastGood).toBeNull();
     await store.record(await store.begin(1), lists);
-    expect(await store.journal.lastGood('other', '42', observed())).toBeNull();
+    expect((await store.history('other', '42')).lastGood).toBeNull();
     await store.begin(2, { remote: '43' });
-    expect(await store.journal.lastGood('acme', '43', observed())).toBeNull();
+    expect((await store.history('acme', '43')).lastGood).toBeNull();
   });
 
   it('include what rolecall has deleted since, or may have deleted', async () => {
@@ -108,7 +108,7 @@ describe('the last good lists', () => {
     );
     const results = [result(1), result(2, { status: 'unknown' }), result(3, { status: 'failed' })];
     await store.operate(id, lease, deletes, results);
-    const last = await store.journal.lastGood('acme', '42', observed());
+    const last = (await store.history('acme', '42')).lastGood;
     expect([...(last?.deletedSince ?? [])].toSorted()).toEqual(['skill:a', 'skill:b']);
   });
 });
@@ -127,7 +127,7 @@ describe('a remote account', () => {
       "update accounts set approved_digest = 'd', approved_at = '2026-01-01', pending_digest = 'd'",
     );
     await store.end(id);
-    expect((await store.journal.accountHistory('acme', '42', T0)).owned.size).toBe(1);
+    expect((await store.history('acme', '42')).owned.size).toBe(1);
 
     await store.begin(2, { remote: '43' });
     expect(await store.journal.accountState('acme')).toEqual({
@@ -140,7 +140,7 @@ describe('a remote account', () => {
       approval: null,
       consecutiveFailures: 0,
     });
-    const memory = await store.journal.accountHistory('acme', '43', T0);
+    const memory = await store.history('acme', '43');
     expect(memory.owned.size).toBe(0);
     expect(store.rows('select approved_digest, pending_digest from accounts')).toEqual([
       { approved_digest: null, pending_digest: null },
@@ -161,7 +161,7 @@ describe('a remote account', () => {
       remoteAccountId: '42',
       configured: new Set(),
     });
-    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned]).toEqual(['skill:a']);
+    expect([...(await store.history('acme', '42')).owned]).toEqual(['skill:a']);
     expect((await store.reader.run(id))?.run.remoteAccountId).toBe('42');
   });
 
@@ -208,8 +208,7 @@ describe('an entry that a line of allowedDeletes released', () => {
     const id = await store.begin(1);
     await store.record(id, { skill: [listed('a', 'A'), listed('b', 'B')], role: [listed('a', 'A')] });
     expect(await store.apply(id, lease, { released: { entries: [RELEASED], run: null } })).toBe('committed');
-    const released = async (remote = '42') =>
-      (await store.journal.accountHistory('acme', remote, T0)).released;
+    const released = async (remote = '42') => (await store.history('acme', remote)).released;
     expect(await released()).toEqual([{ ...RELEASED, deletedByRun: null }]);
     expect(await released('43')).toEqual([]);
     const ofA = operation({ action: 'delete', name: 'A', remoteId: 'a' });
@@ -224,7 +223,7 @@ describe('an entry that a line of allowedDeletes released', () => {
     await store.record(id, { skill: [listed('a', 'A')] });
     await store.locks.release(lease);
     expect(await store.apply(id, lease, { released: { entries: [RELEASED], run: null } })).toBe('lock_lost');
-    expect((await store.journal.accountHistory('acme', '42', T0)).released).toEqual([]);
+    expect((await store.history('acme', '42')).released).toEqual([]);
   });
 });
 
@@ -272,10 +271,10 @@ describe('an account whose file was renamed', () => {
       true,
       'c0ffee',
     ]);
-    const memory = await store.journal.accountHistory('new', '42', T0);
+    const memory = await store.history('new', '42');
     expect([...memory.owned]).toEqual(['skill:a']);
     expect(memory.released).toEqual([{ ...RELEASED, deletedByRun: null }]);
-    const last = await store.journal.lastGood('new', '42', observed());
+    const last = (await store.history('new', '42')).lastGood;
     expect(last?.observed.skill).toMatchObject([{ id: 'a' }]);
     expect([...state.releasedRuns.keys()]).toEqual(['2026-12-31 40']);
     expect(store.rows('select name, last_run_id from accounts')).toEqual([{ name: 'new', last_run_id: id }]);
@@ -326,9 +325,7 @@ describe('an account whose file was renamed', () => {
     const id = await store.begin(3, { account: 'new', remote: null });
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.reader.run(killed))?.run).toMatchObject({ account: 'new', status: 'interrupted' });
-    expect(await store.journal.unsettledOperations('new', '42')).toMatchObject([
-      { runId: killed, name: 'New' },
-    ]);
+    expect((await store.history('new', '42')).unsettled).toMatchObject([{ runId: killed, name: 'New' }]);
     const woken = await store.journal.commitOperations(killed, lease, [{ seq: 1, atMs: T0 }], []);
     expect(woken).toBe('lock_lost');
   });
@@ -344,10 +341,7 @@ describe('ownership', () => {
     expect(await store.apply(id, lease, { named })).toBe('committed');
     const entry = { remoteId: 'r', name: 'New' };
     await store.operate(id, lease, [operation({ kind: 'role' })], [result(1, { entry })]);
-    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned].toSorted()).toEqual([
-      'role:r',
-      'skill:a',
-    ]);
+    expect([...(await store.history('acme', '42')).owned].toSorted()).toEqual(['role:r', 'skill:a']);
     await store.end(id);
     const next = await store.take(runId(2));
     await store.apply(await store.begin(2), next, { named });
@@ -368,7 +362,7 @@ async function created(name: string, answered = name) {
   /** Run `n` lists it under this name. */
   const list = async (n: number, shown: string) =>
     store.record(await store.begin(n), { skill: [listed('s1', shown)] });
-  const history = () => store.journal.accountHistory('acme', '42', T0);
+  const history = () => store.history('acme', '42');
   return { store, list, history };
 }
 
@@ -430,7 +424,7 @@ describe('the known names', () => {
     await store.operate(id, lease, [ofA, create], results);
     await store.end(id);
     await store.record(await store.begin(2), {});
-    const { knownNames } = await store.journal.accountHistory('acme', '42', T0);
+    const { knownNames } = await store.history('acme', '42');
     expect(Object.fromEntries(knownNames)).toEqual({
       'skill:b': ['B'],
       'role:a': ['Lead'],
@@ -442,8 +436,7 @@ describe('the known names', () => {
 describe('the time at which an entry was last in use', () => {
   it('is that of the last lists in which somebody has it', async () => {
     const store = await fixture();
-    const lastUsed = async () =>
-      (await store.journal.accountHistory('acme', '42', T0)).lastUsedMs.get('skill:a');
+    const lastUsed = async () => (await store.history('acme', '42')).lastUsedMs.get('skill:a');
     const list = async (n: number, people: readonly string[]) =>
       store.record(
         await store.begin(n),
@@ -477,7 +470,7 @@ describe('the operations of the last day', () => {
     await place(1, T0 - DAY_MS);
     await place(2, T0 - DAY_MS + 1);
     await place(3, T0, { account: 'other' });
-    const memory = await store.journal.accountHistory('acme', '42', T0);
+    const memory = await store.history('acme', '42');
     expect(memory.recent).toEqual([
       {
         runId: runId(2),
@@ -492,10 +485,8 @@ describe('the operations of the last day', () => {
       },
     ]);
     await store.record(await store.begin(4), { skill: [listed('s2', 'x')] });
-    expect((await store.journal.accountHistory('acme', '42', T0)).recent).toMatchObject([
-      { name: 'n2', listed: true },
-    ]);
-    expect((await store.journal.accountHistory('acme', '43', T0)).recent).toEqual([]);
+    expect((await store.history('acme', '42')).recent).toMatchObject([{ name: 'n2', listed: true }]);
+    expect((await store.history('acme', '43')).recent).toEqual([]);
   });
 });
 
@@ -510,7 +501,7 @@ describe('creates with an unknown outcome', () => {
     await store.journal.commitOperations(id, lease, [], [result(1, { status: 'unknown', atMs: T0 + 7 })]);
     if (seenAfter.length > 0) await store.record(id, { skill: seenAfter }, { phase: 'after' });
     await store.end(id, 'partial');
-    const [create] = await store.journal.unsettledOperations('acme', '42');
+    const [create] = (await store.history('acme', '42')).unsettled;
     if (create === undefined) throw new Error('nothing is outstanding');
     return { store, id, create };
   }
@@ -520,15 +511,15 @@ describe('creates with an unknown outcome', () => {
     const { seq, action, name } = { seq: 1, action: 'create', name: 'New' };
     const sent = { runId: id, seq, action, kind: 'skill', name, remoteId: null };
     expect(create).toEqual({ ...sent, attempts: 1, sinceMs: T0 + 7 });
-    expect(await store.journal.unsettledOperations('acme', '43')).toEqual([]);
-    expect(await store.journal.unsettledOperations('other', '42')).toEqual([]);
+    expect((await store.history('acme', '43')).unsettled).toEqual([]);
+    expect((await store.history('other', '42')).unsettled).toEqual([]);
   });
 
   it('are done, owned and counted when a list shows the entry', async () => {
     const { store, id, create } = await unknownCreate();
     const found = { hasHappened: true, entry: listed('s1', 'new') };
     await store.journal.settleOperation(create, found, await store.begin(2), T0 + 9);
-    expect(await store.journal.unsettledOperations('acme', '42')).toEqual([]);
+    expect((await store.history('acme', '42')).unsettled).toEqual([]);
     const detail = await store.reader.run(id);
     expect([detail?.operations[0]?.status, detail?.operations[0]?.remoteId, detail?.run.created]).toEqual([
       'done',
@@ -542,7 +533,7 @@ describe('creates with an unknown outcome', () => {
 
   it('are journaled with the entries that they cannot have made', async () => {
     const { store } = await unknownCreate();
-    const { recent, knownBefore } = await store.journal.accountHistory('acme', '42', T0);
+    const { recent, knownBefore } = await store.history('acme', '42');
     const [create] = recent;
     expect(knownBefore.get(create?.runId ?? '')).toEqual(
       await store.journal.knownIds('acme', '42', create?.runId ?? ''),
@@ -553,7 +544,7 @@ describe('creates with an unknown outcome', () => {
     const { store, id, create } = await unknownCreate();
     const absent = { hasHappened: false, entry: null };
     await store.journal.settleOperation(create, absent, await store.begin(2), T0 + 9);
-    expect(await store.journal.unsettledOperations('acme', '42')).toEqual([]);
+    expect((await store.history('acme', '42')).unsettled).toEqual([]);
     expect((await store.reader.run(id))?.operations[0]?.status).toBe('unknown');
   });
 
@@ -613,6 +604,6 @@ describe('the journal', () => {
     const older = { named: [entryKey('skill', 'a')], commit: { sha: 'old', committedAt: '2026-01-01' } };
     expect(await store.apply(id, lost, older)).toBe('lock_lost');
     expect((await store.journal.accountState('acme')).lastAppliedCommit?.sha).toBe('new');
-    expect([...(await store.journal.accountHistory('acme', '42', T0)).owned]).toEqual([]);
+    expect([...(await store.history('acme', '42')).owned]).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 // Two accounts that use one token at the same moment, or whose lists show the same entry.
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Lease } from '../../../src/core/ports/locks.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { sqliteEngine } from '../../../src/store/sqlite/sqlite-engine.ts';
 import { type Fixture, fixture, listed, openAgain, runId } from './fixture.ts';
 
@@ -7,13 +9,19 @@ const LEASE_MS = sqliteEngine.leaseMs;
 
 const KEY = 'digest-of-a-token';
 
+/** The account that uses the token already, or null. */
+async function userOf({ journal }: Pick<Store, 'journal'>, lease: Lease, key = KEY): Promise<string | null> {
+  const claim = await journal.claimToken(lease, key);
+  return 'usedBy' in claim ? claim.usedBy : null;
+}
+
 it('one of two accounts that claim a token at once gets it, across openings of the store', async () => {
   const store = await fixture();
   const other = await openAgain(store);
   onTestFinished(() => other.close());
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];
-  const claims = await Promise.all([store.journal.claimToken(one, KEY), other.journal.claimToken(two, KEY)]);
+  const claims = await Promise.all([userOf(store, one), userOf(other, two)]);
   expect(claims.filter((claimant) => claimant === null)).toHaveLength(1);
   expect(claims.find((claimant) => claimant !== null)).toBe(claims[0] === null ? 'one' : 'two');
 });
@@ -22,25 +30,25 @@ it('an account can claim its own token again, and other tokens do not matter', a
   const store = await fixture();
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];
-  expect(await store.journal.claimToken(one, KEY)).toBeNull();
-  expect(await store.journal.claimToken(one, KEY)).toBeNull();
-  expect(await store.journal.claimToken(two, 'another')).toBeNull();
+  expect(await userOf(store, one)).toBeNull();
+  expect(await userOf(store, one)).toBeNull();
+  expect(await userOf(store, two, 'another')).toBeNull();
 });
 
 it('a token is free when its run has ended or its holder is dead', async () => {
   const store = await fixture();
   const now = Date.now();
   const [one, two] = [await store.take(runId(1), now, 'one'), await store.take(runId(2), now, 'two')];
-  await store.journal.claimToken(one, KEY);
+  await userOf(store, one);
   await store.locks.release(one);
-  expect(await store.journal.claimToken(two, KEY)).toBeNull();
+  expect(await userOf(store, two)).toBeNull();
 
   store.execute("update accounts set lease_until = '2026-01-01T00:00:00.000Z' where name = 'two'");
   const again = await store.take(runId(3), now, 'one');
-  expect(await store.journal.claimToken(again, KEY)).toBeNull();
+  expect(await userOf(store, again)).toBeNull();
   // Another holder of the lock must claim the token again.
   const after = await store.take(runId(4), now + LEASE_MS, 'two');
-  expect(await store.journal.claimToken(after, KEY)).toBe('one');
+  expect(await userOf(store, after)).toBe('one');
 });
 
 it('a claim with a lost lock has no effect', async () => {
@@ -48,9 +56,9 @@ it('a claim with a lost lock has no effect', async () => {
   const now = Date.now();
   const lost = await store.take(runId(1), now - 2 * LEASE_MS, 'one');
   await store.take(runId(2), now, 'one');
-  expect(await store.journal.claimToken(lost, KEY)).toBeNull();
+  await expect(userOf(store, lost)).rejects.toThrow(expect.objectContaining({ code: 'lock_lost' }));
   const two = await store.take(runId(3), now, 'two');
-  expect(await store.journal.claimToken(two, KEY)).toBeNull();
+  expect(await userOf(store, two)).toBeNull();
 });
 
 describe('the owner of an entry', () => {

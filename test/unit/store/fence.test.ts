@@ -24,7 +24,7 @@ async function replaced() {
   await store.journal.addOperations(id, [operation()]);
   await store.take(runId(3), T0 + 31_000);
   store.execute("update accounts set approved_digest = 'sha256:d', approved_at = '2026-03-10T12:00:00.000Z'");
-  const [create] = await store.journal.unsettledOperations('acme', '42');
+  const [create] = (await store.history('acme', '42')).unsettled;
   if (create === undefined) throw new Error('no create is unsettled');
   return { store, id, lease, create };
 }
@@ -60,8 +60,7 @@ async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof 
 }
 
 const REFUSED = {
-  // It writes to the lock of its own run, which no longer exists.
-  claimToken: null,
+  claimToken: 'lock_lost',
   adoptRenamedAccount: 'lock_lost',
   claimRemoteAccount: 'lock_lost',
   recordObservation: 'lock_lost',

@@ -11,6 +11,7 @@ import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
 import type { Lease, SentCommit } from '../../../src/core/ports/locks.ts';
 import type {
   AppliedRun,
+  JournaledHistory,
   NewOperation,
   OperationResult,
   RecordedObservation,
@@ -79,6 +80,8 @@ export interface Fixture extends Omit<Store, 'prune'>, Direct {
   ): Promise<string>;
   /** Ends a run and then releases its lock, if `take` took it. */
   end(id: string, status?: RunStatus, atMs?: number): Promise<boolean>;
+  /** What the journal has of the account, for lists without entries. */
+  history(account?: string, remoteAccountId?: string): Promise<JournaledHistory>;
   record(id: string, lists: Partial<ObservedCatalog>, more?: Partial<RecordedObservation>): Promise<void>;
   take(id: string, atMs?: number, account?: string): Promise<Lease>;
   /** Adds operations to a run and commits these results of them. */
@@ -228,6 +231,8 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
       if (lease !== undefined) await store.locks.release(lease);
       return isEnded;
     },
+    history: (account = 'acme', remoteAccountId = '42') =>
+      journal.accountHistory(account, remoteAccountId, observed(), T0),
     record: (id, lists, more = {}) =>
       journal.recordObservation({
         runId: id,

@@ -97,7 +97,7 @@ describe('committing operations', () => {
     await store.take(runId(2), T0 + LEASE_MS);
     expect(await store.journal.commitOperations(id, lease, [{ seq: 2, atMs: T0 }], [])).toBe('lock_lost');
     expect(statuses()).toEqual(['unknown', 'skipped']);
-    expect(await store.journal.unsettledOperations('acme', '42')).toMatchObject([{ runId: id, seq: 1 }]);
+    expect((await store.history('acme', '42')).unsettled).toMatchObject([{ runId: id, seq: 1 }]);
   });
 
   it('fails after the release of the lock', async () => {
@@ -147,7 +147,7 @@ describe('the broken run of a holder that died', () => {
       attempts: 1,
       finishedAt: new Date(T0 + 5000).toISOString(),
     });
-    expect(await store.journal.unsettledOperations('acme', '42')).toMatchObject([
+    expect((await store.history('acme', '42')).unsettled).toMatchObject([
       { runId: id, seq: 2, name: 'sent', sinceMs: T0 + 5000 },
     ]);
     // Its process ends it late.
@@ -176,7 +176,7 @@ describe('the broken run of a holder that died', () => {
     await store.locks.release(lease);
     await store.take(runId(2), T0 + 5000);
     expect((await store.reader.run(id))?.run.status).toBe('interrupted');
-    expect(await store.journal.unsettledOperations('acme', '42')).toHaveLength(1);
+    expect((await store.history('acme', '42')).unsettled).toHaveLength(1);
   });
 
   // In PostgreSQL, machines may share a name, so a holder of another boot may be another machine.

@@ -73,9 +73,8 @@ async function roundTrip(store: Fixture, n: number, { id, name, other, message }
     { name, remoteId: id, reason: message },
   ]);
   expect(detail).toMatchObject({ run: { error: message }, warnings: [{ message }] });
-  const last = await journal.lastGood(account, '42', observed());
-  expect(last?.observed.skill).toMatchObject([{ id, name }]);
-  const history = await journal.accountHistory(account, '42', T0 - 1);
+  const history = await journal.accountHistory(account, '42', observed(), T0 - 1);
+  expect(history.lastGood?.observed.skill).toMatchObject([{ id, name }]);
   const created = entryKey('skill', entry.remoteId);
   expect([...history.owned].toSorted()).toEqual([created, ...named].toSorted());
   expect(history.changedNames.get(created)?.requested).toBe(other === name ? undefined : other);
