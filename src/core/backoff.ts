@@ -1,5 +1,5 @@
 // Computes how long to wait before a retry. Time and random numbers are arguments.
-import { DAY_MS } from './durations-and-sizes.ts';
+import { DAY_MS, utcTime } from './durations-and-sizes.ts';
 import { ServiceError } from './errors.ts';
 
 /** If the service asks for a longer wait, the operation fails as throttled. */
@@ -51,8 +51,7 @@ export function parseRetryAfter(
 
 /** `the service requested a pause until …`, with seconds. */
 export function throttledMessage(untilMs: number): string {
-  const until = new Date(untilMs).toISOString().slice(0, 19).replace('T', ' ');
-  return `the service requested a pause until ${until} UTC, and rolecall sends nothing before`;
+  return `the service requested a pause until ${utcTime(untilMs)}, and rolecall sends nothing before`;
 }
 
 /** The error of what is not sent before this time; null when it may be sent. */
