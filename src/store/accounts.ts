@@ -53,8 +53,7 @@ export function accountsJournal(
       });
     },
 
-    claimToken: (lease, tokenKey) =>
-      immediately(db, `token ${tokenKey}`, (connection) => claimToken(connection, lease, tokenKey)),
+    claimToken: (lease, tokenKey) => claimToken(db, lease, tokenKey),
 
     async rememberThrottle(account, untilMs) {
       const values = { throttled_until: toIso(untilMs) };

@@ -2,7 +2,8 @@
 // that was renamed takes over the journal of the former name.
 import type { Lease } from '../core/ports/locks.ts';
 import type { IdentityClaim, Journal } from '../core/ports/journal.ts';
-import { toState } from './account-state.ts';
+import { type AccountRow, toState } from './account-state.ts';
+import { errorCode } from '../core/errors.ts';
 import { engineOf } from './engine.ts';
 import type { Database } from './tables.ts';
 import { sql } from 'kysely';
@@ -30,32 +31,36 @@ export async function claimantOf(
   return null;
 }
 
-/** Implements Journal.claimToken within a transaction. */
+/** A value that must be unique is in another row. */
+const DUPLICATE = /^(SQLITE_CONSTRAINT_UNIQUE|23505)$/;
+
+/** Implements Journal.claimToken: no two rows have one token. */
 export async function claimToken(
   db: Database,
   { account, runId }: Lease,
   tokenKey: string,
 ): ReturnType<Journal['claimToken']> {
-  const others = db
-    .selectFrom('accounts as others')
-    .where('others.lease_token', '=', tokenKey)
-    .where('others.name', '<>', account);
-  const own = db
-    .updateTable('accounts')
-    .set({ lease_token: tokenKey })
-    .where('name', '=', account)
-    .where('lease_run', '=', runId)
-    .returningAll();
-  let claimed = await own.where((eb) => eb.not(eb.exists(others.select('others.name')))).executeTakeFirst();
-  if (claimed === undefined) {
-    const users = await others.selectAll().execute();
-    const nowMs = await engineOf(db).clockMs(db, Date.now());
-    const user = users.find((row) => isHeld(db, row, nowMs));
-    if (user !== undefined) return { usedBy: user.name };
-    claimed = await own.executeTakeFirst();
+  for (;;) {
+    try {
+      const { rows } = await sql<AccountRow>`
+        update accounts set lease_token = ${tokenKey} where name = ${account} and lease_run = ${runId}
+        returning *`.execute(db);
+      if (rows[0] === undefined) throw lockLost();
+      return { state: toState(rows[0]) };
+    } catch (error) {
+      if (!DUPLICATE.test(errorCode(error))) throw error;
+    }
+    const accounts = db.selectFrom('accounts').selectAll().where('lease_token', '=', tokenKey);
+    const user = await accounts.executeTakeFirst();
+    if (user === undefined) continue;
+    if (isHeld(db, user, await engineOf(db).clockMs(db, Date.now()))) return { usedBy: user.name };
+    // Its run has ended without releasing it.
+    const stale = db.updateTable('accounts').set({ lease_token: null });
+    await stale
+      .where('lease_token', '=', tokenKey)
+      .where('lease_run', 'is not distinct from', user.lease_run)
+      .execute();
   }
-  if (claimed === undefined) throw lockLost();
-  return { state: toState(claimed) };
 }
 
 /** The columns of `accounts` that the row of the new name keeps; the others come from the row of the former one. */
@@ -115,14 +120,15 @@ async function moveJournal(connection: Database, former: string, account: string
   const nowMs = await engineOf(connection).clockMs(connection, Date.now());
   const broken = await brokenRuns(connection, former, null, nowMs);
   await interruptRuns(connection, broken, nowMs, (work) => work(connection));
-  const own = connection.selectFrom('accounts').select('paused').where('name', '=', account);
-  const isPaused = (await own.executeTakeFirst())?.paused === 1;
-  const kept = [...KEPT_COLUMNS, ...(isPaused ? PAUSE_COLUMNS : [])].map((column) => sql.ref(column));
-  await sql`
-    update accounts set (${sql.join(kept)}) = (select ${sql.join(kept)} from accounts where name = ${account})
-    where name = ${former}`.execute(connection);
+  const accounts = connection.selectFrom('accounts').selectAll();
+  const own = await accounts.where('name', '=', account).executeTakeFirstOrThrow();
+  const kept = [...KEPT_COLUMNS, ...(own.paused === 1 ? PAUSE_COLUMNS : [])];
   await connection.deleteFrom('accounts').where('name', '=', account).execute();
-  await connection.updateTable('accounts').set({ name: account }).where('name', '=', former).execute();
+  await connection
+    .updateTable('accounts')
+    .set({ ...Object.fromEntries(kept.map((column) => [column, own[column]])), name: account })
+    .where('name', '=', former)
+    .execute();
   await dropReplaced(connection, former, account);
   for (const table of MOVED_TABLES) {
     await sql`update ${sql.table(table)} set account = ${account} where account = ${former}`.execute(

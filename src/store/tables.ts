@@ -7,7 +7,7 @@ import type { NoticeType } from '../core/notice.ts';
 import type { Operator, RecordedAction } from '../core/operator.ts';
 
 /** The version of the schema: `user_version` in SQLite, `store_version` in PostgreSQL. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** `sequence`: the primary key of a table whose rows the engine counts. */
 type ColumnType = 'text' | 'integer' | 'blob' | 'sequence';
@@ -83,9 +83,9 @@ export const TABLES = {
       lease_token: optionalText(),
     },
     key: ['name'],
+    unique: ['lease_token'],
     indexes: {
       accounts_due: '(name) where due_at is not null or lease_run is not null',
-      accounts_by_token: '(lease_token) where lease_token is not null',
       accounts_by_remote: '(base_url, remote_account_id)',
     },
   },
