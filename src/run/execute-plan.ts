@@ -7,7 +7,7 @@ import { kindNameKey } from '../core/history.ts';
 import type { RunStatus } from '../core/journal.ts';
 import { entryKey, namesByKey } from '../core/usage.ts';
 import type { Lease } from '../core/ports/locks.ts';
-import type { NewOperation } from '../core/ports/journal.ts';
+import type { NewOperation, RunEnd } from '../core/ports/journal.ts';
 import { isContained, type KeptDeletes } from './approval.ts';
 import { applyCreates } from './apply-creates.ts';
 import { applyDeletes } from './apply-deletes.ts';
@@ -33,6 +33,8 @@ export interface PlannedRun extends ReadingRun, JournaledRun {
   readonly keptDeletes: KeptDeletes | null;
   /** The plan whose rest is applied, and nothing else; null: everything is. */
   readonly continued: ReviewedPlan | null;
+  /** The plan, if it is not journaled yet, since it changes nothing. */
+  readonly recorded?: RunEnd['recorded'];
 }
 
 /** Journals the operations, applies them and verifies the result. */
@@ -160,7 +162,7 @@ async function finish(
   context: Results,
   { rows, lists, unverified, pending }: Applied,
 ): Promise<RunResult> {
-  const { warnings } = run;
+  const { warnings, recorded } = run;
   const { plan } = run.planned;
   const { halt, deps, request, reader, statuses, operations } = context;
   if (halt?.retryAfterMs !== undefined) {
@@ -186,6 +188,7 @@ async function finish(
     traffic: reader.traffic(),
     warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context, lists)],
     ...(pending === undefined ? {} : { pending }),
+    ...(recorded === undefined ? {} : { recorded }),
     ...(error === null ? {} : { error: { code: error.code, message: error.message } }),
   });
 }

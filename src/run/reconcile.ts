@@ -4,8 +4,8 @@ import { sharedToken } from '../core/identity.ts';
 import { pausedError } from '../core/operator.ts';
 import type { RunMode } from '../core/journal.ts';
 import { onlyOf, type Plan } from '../core/plan.ts';
-import type { Lease, SentCommit } from '../core/ports/locks.ts';
-import type { AccountState, NewRun } from '../core/ports/journal.ts';
+import type { Lease } from '../core/ports/locks.ts';
+import type { AccountState, AppliedRun, NewRun, RunEnd } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
 import { type ApprovalVerdict, deletesKept, takeApproval } from './approval.ts';
 import { bindingPause, inheritedPause, watchChanges } from './changes-during-run.ts';
@@ -53,7 +53,7 @@ export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise
     const { plan } = planned;
     // The operator may still reject the lists of a preview that shrank; those of an approved plan were accepted.
     const good = plan.status !== 'blocked' && (isAccepted || observation.isGood);
-    await recordPlan(run, { observation, plan, good });
+    const recorded = recordOf(run, { observation, plan, good });
     const pending = isPreview ? {} : { pending: good ? null : plan.digest };
     const { warnings } = approval;
     const traffic = reader.traffic();
@@ -61,6 +61,7 @@ export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise
       status: plan.status,
       plan,
       lists: observation,
+      recorded,
       traffic,
       warnings,
       ...pending,
@@ -149,10 +150,10 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
       planned = { ...planned, areListsGood: true };
     }
     const { plan } = planned;
-    const ended = { plan, lists: observation };
+    const recorded = recordOf(run, { observation, plan, good: planned.areListsGood });
+    const ended = { plan, lists: observation, recorded };
     const { agreed, continued = null } = options;
     const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
-    await recordPlan(run, { observation, plan, good: planned.areListsGood });
     await options.onPlan?.(plan, run.runId);
 
     const inherited = await inheritedPause(run, observation);
@@ -185,13 +186,21 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);
     const applied = keptDeletes === null ? planned : { ...planned, plan: onlyOf('create', plan) };
     // Otherwise neither the commit nor the names in its files count as applied.
-    const recorded = planned.appliesCommit ? await recordApplied(run, observation, applied) : 'committed';
-    if (recorded === 'lock_lost') {
-      const traffic = reader.traffic();
-      return await endRun(run, { ...ended, status: 'interrupted', traffic, error: LOCK_LOST });
-    }
+    const remembered = planned.appliesCommit ? rememberedOf(run, observation, applied) : null;
     const { warnings } = approval;
-    return await executePlan({ ...reading, observation, planned, change, warnings, keptDeletes, continued });
+    const execution = { ...reading, observation, planned, change, warnings, keptDeletes, continued };
+    if (plan.operations.length + plan.held.length === 0 && remembered === null)
+      return await executePlan({ ...execution, recorded });
+    await deps.journal.recordPlan(recorded.observation, plan);
+    if (remembered !== null && (await deps.journal.rememberApplied(lease, remembered)) === 'lock_lost')
+      return await endRun(run, {
+        plan,
+        lists: observation,
+        status: 'interrupted',
+        traffic: reader.traffic(),
+        error: LOCK_LOST,
+      });
+    return await executePlan(execution);
   } catch (error) {
     return await failRun(run, error, opened?.traffic() ?? NO_TRAFFIC);
   }
@@ -244,30 +253,25 @@ interface RecordedPlan {
   readonly good: boolean;
 }
 
-/** Journals the snapshot before any write, and the plan. */
-async function recordPlan(
-  { runId, request, deps }: Run<DryRunDeps>,
+/** What the journal gets of the observation and the plan, before any write. */
+function recordOf(
+  { runId, request }: Run<DryRunDeps>,
   { observation, plan, good }: RecordedPlan,
-): Promise<void> {
-  await deps.journal.recordObservation({
-    runId,
-    account: request.settings.name,
-    remoteAccountId: observation.remoteAccountId,
-    phase: 'before',
-    takenAtMs: observation.takenAtMs,
-    observed: observation.observed,
-    good,
-    missingUse: observation.missingUse,
-  });
-  await deps.journal.recordPlan(runId, plan);
+): NonNullable<RunEnd['recorded']> {
+  const { remoteAccountId, takenAtMs, observed, missingUse } = observation;
+  const about = { runId, account: request.settings.name, remoteAccountId, phase: 'before' } as const;
+  return { observation: { ...about, takenAtMs, observed, good, missingUse }, plan };
 }
 
-/** Adopts the entries that the file names, uses up the lines of `allowedDeletes` that release the plan's deletes, and records the commit as the last applied one. */
-async function recordApplied(
-  { runId, request: { commit, settings }, deps, lease }: LockedRun,
+/**
+ * What an applied plan leaves in the journal: the entries that the file names are adopted, the lines of `allowedDeletes`
+ * that release its deletes are used up, and its commit is the last applied one. null when nothing changes.
+ */
+function rememberedOf(
+  { runId, request: { commit, settings } }: LockedRun,
   { observed, remoteAccountId, state }: Observation,
   { plan, sourceAccepted, named, history }: Planned,
-): Promise<SentCommit> {
+): AppliedRun | null {
   // Without a commit, an accepted run clears the recorded one: the next runs must not be held for ever.
   const applied = commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt };
   const isSame = !sourceAccepted || applied?.sha === state.lastAppliedCommit?.sha;
@@ -276,12 +280,12 @@ async function recordApplied(
   const released = releasedBy(settings.desired, plan, history.released);
   const isReleased = released.run !== null || released.entries.length > 0;
   // Nothing is to be written, and nothing will be sent.
-  if (isSame && !isReleased && unowned.length + plan.operations.length === 0) return 'committed';
-  return await deps.journal.rememberApplied(lease, {
+  if (isSame && !isReleased && unowned.length + plan.operations.length === 0) return null;
+  return {
     runId,
     remoteAccountId,
     named: unowned,
     released,
     commit: sourceAccepted ? applied : 'unchanged',
-  });
+  };
 }

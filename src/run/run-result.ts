@@ -71,6 +71,8 @@ interface Ending {
   readonly warnings?: readonly Warning[];
   /** The digest of the plan that waits for approval; null: none waits; left out: unchanged. */
   readonly pending?: string | null;
+  /** What was observed and planned, if it is not journaled yet. */
+  readonly recorded?: RunEnd['recorded'];
   /** The last lists that the run read. */
   readonly lists?: Pick<Observation, 'observed' | 'remoteAccountId'>;
   /** The journaled operations in their order, and the results by `seq` of those that were tried. */
@@ -101,6 +103,7 @@ export async function endRun(
     error: run.error,
     warnings,
     ...(ending.pending === undefined ? {} : { pending: ending.pending }),
+    ...(ending.recorded === undefined ? {} : { recorded: ending.recorded }),
   });
   if (isOurs) return result;
   const lost = { errorCode: LOCK_LOST.code, error: LOCK_LOST.message };

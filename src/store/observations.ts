@@ -1,7 +1,7 @@
 // Journals what the lists showed: snapshots, the history of every entry, and the last good lists.
 import { type Selectable, sql } from 'kysely';
 import type { Kind, ObservedCatalog } from '../core/catalog.ts';
-import type { Journal, RecordedObservation } from '../core/ports/journal.ts';
+import type { RecordedObservation } from '../core/ports/journal.ts';
 import {
   compressJson,
   type DigestedLists,
@@ -13,8 +13,7 @@ import {
 import { toIso } from './row-values.ts';
 import { entryRows, markSeen, writeEntries } from './observed-entries.ts';
 import type { Database, Tables } from './tables.ts';
-import { lockLost, ownRun, requireOwnRun } from './fence.ts';
-import { immediately } from './transactions.ts';
+import { isOwnRun, ownRun } from './fence.ts';
 
 type GoodSnapshot = Selectable<Tables['snapshots']> &
   Pick<Selectable<Tables['accounts']>, 'remote_account_id'>;
@@ -25,7 +24,12 @@ export interface GoodLists {
   readonly takenAt: string;
 }
 
-export interface Observations extends Pick<Journal, 'recordObservation'> {
+/** Writes what was observed, within a transaction; false when the run may not write any more. */
+export type WriteObservation = (connection: Database) => Promise<boolean>;
+
+export interface Observations {
+  /** Compresses what the store does not have yet, before the transaction. */
+  prepare(observation: RecordedObservation): Promise<WriteObservation>;
   /** The account's last good lists: `observed` itself when they are the same; null when there are none. */
   lastGoodLists(
     account: string,
@@ -60,20 +64,23 @@ export function observationsJournal(db: Database): Observations {
       return { observed: same ? observed : await readLists(db, snapshots), takenAt: row.taken_at };
     },
 
-    async recordObservation(observation) {
+    async prepare(observation) {
       const lists = digestOnce(observation.observed);
       // Once: when the method begins again, the store may lack a body after all.
       const bodies = unchanged.delete(observation.observed)
         ? new Map<string, Uint8Array>()
         : await newBodies(db, lists);
-      const isKnown = observation.good && bodies.size === 0 && (await markSeen(db, observation, lists));
-      const rows = isKnown ? [] : entryRows(observation);
-      await immediately(db, observation.account, async (connection) => {
-        if (!observation.good) await requireOwnRun(connection, observation.runId);
-        else if (!(await writeLastGood(connection, observation))) throw lockLost();
-        if (rows.length > 0) await writeEntries(connection, observation, rows);
+      return async (connection) => {
+        const { good, runId } = observation;
+        const isKnown = good && bodies.size === 0 && (await markSeen(connection, observation, lists));
+        const mayWrite = good
+          ? await writeLastGood(connection, observation)
+          : await isOwnRun(connection, runId);
+        if (!mayWrite) return false;
+        if (!isKnown) await writeEntries(connection, observation, entryRows(observation));
         await writeSnapshots(connection, observation, lists, bodies);
-      });
+        return true;
+      };
     },
   };
 }

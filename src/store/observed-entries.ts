@@ -62,6 +62,7 @@ export async function writeEntries(
   { runId, account, remoteAccountId, phase, good }: RecordedObservation,
   entries: readonly EntryRow[],
 ): Promise<void> {
+  if (entries.length === 0) return;
   const requested = await requestedNames(connection, account, remoteAccountId, entries);
   const rows = jsonRows(
     entries.map((entry) => ({ ...entry, requested: requested.get(entryKey(entry.kind, entry.id)) ?? null })),

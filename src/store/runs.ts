@@ -1,9 +1,10 @@
 // The journal of runs, from their beginning to their end.
-import { type Insertable, type RawBuilder, sql } from 'kysely';
+import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely';
 import { cutSubject } from '../core/journal.ts';
 import type { Journal, NewRun, RunEnd } from '../core/ports/journal.ts';
 import type { Plan } from '../core/plan.ts';
 import { compressJson } from './compressed-json.ts';
+import type { Observations } from './observations.ts';
 import { planBody } from './plan-bodies.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database, RunsTable } from './tables.ts';
@@ -16,7 +17,8 @@ import { toIso } from './row-values.ts';
 
 export function runsJournal(
   db: Database,
-): Pick<Journal, 'beginRun' | 'recordFailedRun' | 'recordPlan' | 'endRun'> {
+  { prepare }: Pick<Observations, 'prepare'>,
+): Pick<Journal, 'beginRun' | 'recordFailedRun' | 'recordObservation' | 'recordPlan' | 'endRun'> {
   return {
     async beginRun(run) {
       // Whoever took the lock has ended them.
@@ -39,51 +41,41 @@ export function runsJournal(
       });
     },
 
-    async recordPlan(runId: string, plan: Plan) {
-      const { digest, json } = planBody(plan);
-      const { summary } = plan;
-      const write = async (connection: Database): Promise<boolean> => {
-        const { numAffectedRows } = await sql`
-          update runs set plan_body = ${digest}, plan_digest = ${plan.digest}, planned_creates = ${summary.create},
-            planned_deletes = ${summary.delete}, held = ${summary.hold}, kept = ${summary.keep}
-          where id in (${ownRun(connection, runId)}) and exists (select 1 from plan_bodies where digest = ${digest})
-        `.execute(connection);
-        return (numAffectedRows ?? 0n) > 0n;
-      };
-      if (await write(db)) return;
-      const body = compressJson(json);
-      await immediately(db, runId, async (connection) => {
-        await connection
-          .insertInto('plan_bodies')
-          .values({ digest, body })
-          .onConflict((conflict) => conflict.column('digest').doNothing())
-          .execute();
+    async recordObservation(observation) {
+      const write = await prepare(observation);
+      await immediately(db, observation.account, async (connection) => {
         if (!(await write(connection))) throw lockLost();
       });
     },
 
+    async recordPlan(observation, plan) {
+      const write = await prepare(observation);
+      await immediately(db, observation.account, async (connection) => {
+        const isWritten =
+          (await write(connection)) && (await updateRun(connection, observation.runId, {}, plan));
+        if (!isWritten) throw lockLost();
+      });
+    },
+
     async endRun(runId: string, end: RunEnd) {
-      const { counts } = end;
+      const { counts, recorded } = end;
+      const write = recorded === undefined ? null : await prepare(recorded.observation);
       const isQuiet = counts !== null && counts.created + counts.deleted + counts.failed === 0;
       const commit = isQuiet ? immediately : durably;
-      const isEnded = await commit(db, runId, async (connection) => {
-        const { numUpdatedRows } = await connection
-          .updateTable('runs')
-          .set({
-            status: end.status,
-            finished_at: toIso(end.finishedAtMs),
-            ...counts,
-            ...end.traffic,
-            // A run that failed after planning keeps its plan.
-            ...(end.planDigest === null ? {} : { plan_digest: end.planDigest }),
-            error_code: end.errorCode,
-            error: end.error,
-            warnings: end.warnings.length === 0 ? null : JSON.stringify(end.warnings),
-          })
-          // A run that another process has ended keeps its result.
-          .where('id', 'in', sql<string>`(${ownRun(connection, runId)})`)
-          .executeTakeFirstOrThrow();
-        if (numUpdatedRows === 0n) return false;
+      const isEnded = await commit(db, recorded?.observation.account ?? runId, async (connection) => {
+        if (write !== null && !(await write(connection))) return false;
+        const columns = {
+          status: end.status,
+          finished_at: toIso(end.finishedAtMs),
+          ...counts,
+          ...end.traffic,
+          // A run that failed after planning keeps its plan.
+          ...(end.planDigest === null ? {} : { plan_digest: end.planDigest }),
+          error_code: end.errorCode,
+          error: end.error,
+          warnings: end.warnings.length === 0 ? null : JSON.stringify(end.warnings),
+        };
+        if (!(await updateRun(connection, runId, columns, recorded?.plan ?? null))) return false;
         if (!['converged', 'planned'].includes(end.status))
           await endOperations(connection, runId, end.finishedAtMs);
         if (counts === null) await recountRun(connection, runId);
@@ -108,6 +100,47 @@ export function runsJournal(
       if (!isEnded) await interruptRuns(db, [runId], end.finishedAtMs);
       return isEnded;
     },
+  };
+}
+
+/** Updates a run that may write, and its plan. A run that another process has ended keeps its result: then false. */
+async function updateRun(
+  connection: Database,
+  runId: string,
+  columns: Updateable<RunsTable>,
+  plan: Plan | null,
+): Promise<boolean> {
+  const body = plan === null ? null : planBody(plan);
+  const stored = body === null ? {} : { plan_body: storedBody(body.digest) };
+  const row = await connection
+    .updateTable('runs')
+    .set({ ...stored, ...(plan === null ? {} : planColumns(plan)), ...columns })
+    .where('id', 'in', sql<string>`(${ownRun(connection, runId)})`)
+    .returning('plan_body')
+    .executeTakeFirst();
+  if (body !== null && row?.plan_body === null) {
+    const { digest, json } = body;
+    await connection
+      .insertInto('plan_bodies')
+      .values({ digest, body: compressJson(json) })
+      .execute();
+    await connection.updateTable('runs').set({ plan_body: digest }).where('id', '=', runId).execute();
+  }
+  return row !== undefined;
+}
+
+/** null where the store does not have the body yet. */
+function storedBody(digest: string): RawBuilder<string | null> {
+  return sql`(select digest from plan_bodies where digest = ${digest})`;
+}
+
+function planColumns({ digest, summary }: Plan): Updateable<RunsTable> {
+  return {
+    plan_digest: digest,
+    planned_creates: summary.create,
+    planned_deletes: summary.delete,
+    held: summary.hold,
+    kept: summary.keep,
   };
 }
 

@@ -68,10 +68,9 @@ export function createStore(opened: OpenDatabase): Store {
     journal: withStoreErrors(opened, RUN_PATIENCE_MS, {
       ...accountsJournal(db),
       ...accountHistoryJournal(db, observations),
-      ...runsJournal(db),
+      ...runsJournal(db, observations),
       ...rolloutJournal(db),
       ...operationsJournal(db),
-      recordObservation: observations.recordObservation,
     }),
     locks: withStoreErrors(opened, 0, createLocks(db, opened.quick), {
       // The others decide whether this process may write, so they never wait.

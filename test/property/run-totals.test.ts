@@ -71,7 +71,7 @@ async function journaled(store: Fixture, n: number, { outcomes, held }: Run) {
   const lease = await store.take(runId(n), T0 + n * 60_000);
   const id = await store.begin(n, { atMs: T0 + n * 60_000 });
   const made = planOf(held);
-  await store.journal.recordPlan(id, made);
+  await store.record(id, {}, { plan: made });
   const operations = [
     ...outcomes.map(({ action, remoteId }, index) =>
       operation({ action, name: `Name ${index}`, ...(action === 'delete' ? { remoteId } : {}) }),

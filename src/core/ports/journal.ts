@@ -132,6 +132,8 @@ export interface RunEnd {
   readonly warnings: readonly Warning[];
   /** The digest of the plan that waits for approval from now on; null: none waits; left out: unchanged. */
   readonly pending?: string | null;
+  /** What a run that writes nothing has observed and planned, if it is not recorded yet. */
+  readonly recorded?: { readonly observation: RecordedObservation; readonly plan: Plan };
 }
 
 /** The journal of runs, operations, snapshots and entries. All methods may throw StoreError. */
@@ -194,7 +196,8 @@ export interface Journal {
     tokenKey: string,
   ): Promise<{ readonly state: AccountState } | { readonly usedBy: string }>;
   recordObservation(observation: RecordedObservation): Promise<void>;
-  recordPlan(runId: string, plan: Plan): Promise<void>;
+  /** Records what was observed and the plan, before anything is written to the service. */
+  recordPlan(observation: RecordedObservation, plan: Plan): Promise<void>;
   addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;
   /** The pause of all accounts; null while there is none. */
   pauseOfAll(nowMs: number): Promise<PauseOfAll | null>;

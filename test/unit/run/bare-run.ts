@@ -174,6 +174,11 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     releasedRuns: new Map(),
     consecutiveFailures: 0,
   };
+  function record({ observation, plan }: NonNullable<RunEnd['recorded']>): void {
+    recorded.log.push(observation.phase, 'plan');
+    recorded.observations.push(observation);
+    recorded.plans.push(plan);
+  }
   return {
     ...unused<Journal>('journal'),
     accountState: async () => state,
@@ -202,10 +207,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       recorded.log.push(observation.phase);
       recorded.observations.push(observation);
     },
-    recordPlan: async (_, plan) => {
-      recorded.log.push('plan');
-      recorded.plans.push(plan);
-    },
+    recordPlan: async (observation, plan) => record({ observation, plan }),
     addOperations: async (_, rows) => {
       recorded.log.push('operations');
       recorded.rows.push(...rows);
@@ -224,6 +226,7 @@ function journalOf(before: Before, recorded: Recorded): Journal {
     approvedPlan: async () => null,
     takeApproval: async () => before.approval ?? { type: 'none' },
     endRun: async (_, end) => {
+      if (end.recorded !== undefined) record(end.recorded);
       recorded.log.push('end');
       recorded.ends.push(end);
       return before.lostLock !== true;

@@ -47,7 +47,7 @@ async function writeAll({ store, id, lease, create }: Awaited<ReturnType<typeof 
     recordObservation: () => store.record(id, { skill: [listed('a', 'A')] }),
     settleOperation: () => journal.settleOperation(create, { hasHappened: true, entry: null }, id, T0),
     takeApproval: () => journal.takeApproval({ id, account: 'acme', byHand: true }, 'sha256:d', T0),
-    recordPlan: () => journal.recordPlan(id, plan({ skills: ['Go'] })),
+    recordPlan: () => store.record(id, {}, { plan: plan({ skills: ['Go'] }) }),
     addOperations: () => journal.addOperations(id, [operation({ name: 'Late' })]),
     commitOperations: () => journal.commitOperations(id, lease, [{ seq: 1, atMs: T0 }], []),
     rememberApplied: () => journal.rememberApplied(lease, applied),

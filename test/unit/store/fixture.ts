@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import type { Entry, ObservedCatalog } from '../../../src/core/catalog.ts';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { RunMode, RunStatus } from '../../../src/core/journal.ts';
+import type { Plan } from '../../../src/core/plan.ts';
 import type { Lease, SentCommit } from '../../../src/core/ports/locks.ts';
 import type {
   AppliedRun,
@@ -82,7 +83,12 @@ export interface Fixture extends Omit<Store, 'prune'>, Direct {
   end(id: string, status?: RunStatus, atMs?: number): Promise<boolean>;
   /** What the journal has of the account, for lists without entries. */
   history(account?: string, remoteAccountId?: string): Promise<JournaledHistory>;
-  record(id: string, lists: Partial<ObservedCatalog>, more?: Partial<RecordedObservation>): Promise<void>;
+  /** Records lists, and with `plan` a plan of them. */
+  record(
+    id: string,
+    lists: Partial<ObservedCatalog>,
+    more?: Partial<RecordedObservation> & { readonly plan?: Plan },
+  ): Promise<void>;
   take(id: string, atMs?: number, account?: string): Promise<Lease>;
   /** Adds operations to a run and commits these results of them. */
   operate(
@@ -233,8 +239,8 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
     },
     history: (account = 'acme', remoteAccountId = '42') =>
       journal.accountHistory(account, remoteAccountId, observed(), T0),
-    record: (id, lists, more = {}) =>
-      journal.recordObservation({
+    async record(id, lists, { plan, ...more } = {}) {
+      const observation: RecordedObservation = {
         runId: id,
         account: 'acme',
         remoteAccountId: '42',
@@ -244,7 +250,11 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
         good: true,
         missingUse: new Set(),
         ...more,
-      }),
+      };
+      await (plan === undefined
+        ? journal.recordObservation(observation)
+        : journal.recordPlan(observation, plan));
+    },
     async take(id, atMs = T0, account = 'acme') {
       const attempt = await store.locks.acquire(account, id, atMs);
       if ('heldBy' in attempt) throw new Error(attempt.heldBy);

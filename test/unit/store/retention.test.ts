@@ -1,6 +1,5 @@
 // What retention deletes and keeps, and how runs are found.
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../../src/core/plan.ts';
 import { plan } from '../core/builders.ts';
 import type { Fixture } from './fixture.ts';
 import { DAY_MS, fixture, listed, operation, result, runId, T0 } from './fixture.ts';
@@ -21,10 +20,8 @@ async function runOf(
   await store.record(
     id,
     { skill: [listed(`s${String(n)}`, `S${String(n)}`)] },
-    { account, remoteAccountId: account, takenAtMs: atMs, good },
+    { account, remoteAccountId: account, takenAtMs: atMs, good, plan: plan({ skills: [`S${String(n)}`] }) },
   );
-  const own: Plan = plan({ skills: [`S${String(n)}`] });
-  await store.journal.recordPlan(id, own);
   await store.end(id, 'converged', atMs);
   return id;
 }
@@ -125,8 +122,7 @@ describe('runs that found and changed nothing', () => {
     for (let n = 0; n < days * 4; n += 1) {
       const atMs = T0 + n * 6 * 3_600_000;
       const id = await store.begin(n + 1, { atMs });
-      await store.record(id, { skill: [listed('a', `A${n}`)] }, { takenAtMs: atMs });
-      await store.journal.recordPlan(id, plan({}));
+      await store.record(id, { skill: [listed('a', `A${n}`)] }, { takenAtMs: atMs, plan: plan({}) });
       await store.end(id, 'converged', atMs + 1000);
     }
   }
@@ -209,7 +205,7 @@ describe('runs', () => {
     const store = await fixture();
     const made = plan({ skills: ['New'] });
     const [one, two] = [await store.begin(1), await store.begin(2)];
-    for (const id of [one, two]) await store.journal.recordPlan(id, { ...made, createdAt: `at ${id}` });
+    for (const id of [one, two]) await store.record(id, {}, { plan: { ...made, createdAt: `at ${id}` } });
     const detail = await store.reader.run(one);
     expect(detail?.plan).toEqual({ ...made, createdAt: detail?.run.startedAt });
     expect(detail?.run.planDigest).toBe(made.digest);

@@ -8,12 +8,18 @@ import { fixture, operation, result, runId, T0 } from './fixture.ts';
 async function halfWay(store: Fixture): Promise<string> {
   const lease = await store.take(runId(1));
   const id = await store.begin(1);
-  await store.journal.recordPlan(
+  await store.record(
     id,
-    plan({
-      skills: ['Kept', 'Made', 'Found', 'Refused', 'Sent', 'Never'],
-      observed: { skill: [entry('Kept'), entry('Held'), entry('Gone')], resources: [person('p', ['Held'])] },
-    }),
+    {},
+    {
+      plan: plan({
+        skills: ['Kept', 'Made', 'Found', 'Refused', 'Sent', 'Never'],
+        observed: {
+          skill: [entry('Kept'), entry('Held'), entry('Gone')],
+          resources: [person('p', ['Held'])],
+        },
+      }),
+    },
   );
   await store.journal.addOperations(id, [
     operation({ name: 'Made' }),
@@ -85,12 +91,15 @@ describe('the totals of a run', () => {
   it('are those of its plan when it was killed right after planning', async () => {
     const store = await fixture();
     const id = await store.begin(1);
-    await store.journal.recordPlan(
+    await store.record(
       id,
-      plan({
-        skills: ['Kept'],
-        observed: { skill: [entry('Kept'), entry('Held')], resources: [person('p', ['Held'])] },
-      }),
+      {},
+      {
+        plan: plan({
+          skills: ['Kept'],
+          observed: { skill: [entry('Kept'), entry('Held')], resources: [person('p', ['Held'])] },
+        }),
+      },
     );
     await store.take('the next run');
     const killed = { created: 0, deleted: 0, held: 1, kept: 1, failed: 0, status: 'interrupted' };
@@ -114,7 +123,7 @@ describe('what the last plan of an account left to do', () => {
   it('is its plan after a dry run', async () => {
     const store = await fixture();
     const id = await store.begin(1);
-    await store.journal.recordPlan(id, plan({ skills: ['New', 'More'] }));
+    await store.record(id, {}, { plan: plan({ skills: ['New', 'More'] }) });
     await store.end(id, 'planned');
     expect(await remaining(store)).toEqual({ create: 2, delete: 0 });
   });

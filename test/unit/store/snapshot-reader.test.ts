@@ -1,4 +1,5 @@
 // Reading snapshots, and facts about many runs at once.
+import type { Plan } from '../../../src/core/plan.ts';
 import { expect, it } from 'vitest';
 import type { SnapshotFilter, SnapshotRecord } from '../../../src/core/ports/journal-reader.ts';
 import { entry, person, plan } from '../core/builders.ts';
@@ -11,13 +12,17 @@ const WARNING = { code: 'not_shown_yet', message: 'a list is stale' };
 async function read(
   store: Fixture,
   n: number,
-  { account = 'acme', phases = ['before'] as readonly ('before' | 'after')[] } = {},
+  {
+    account = 'acme',
+    phases = ['before'],
+    ...more
+  }: { account?: string; phases?: readonly ('before' | 'after')[]; plan?: Plan } = {},
 ): Promise<string> {
   const atMs = T0 + n * HOUR_MS;
   const id = await store.begin(n, { account, atMs });
   for (const [index, phase] of phases.entries()) {
     const lists = { skill: [entry(`Skill ${n}`, `s${n}`)], resources: [person('r1', [`s${n}`])] };
-    await store.record(id, lists, { account, phase, takenAtMs: atMs + index * 1000 });
+    await store.record(id, lists, { account, phase, takenAtMs: atMs + index * 1000, ...more });
   }
   return id;
 }
@@ -148,7 +153,7 @@ it('returns the sizes of the last lists of each day, of one account, that a run 
   const store = await fixture();
   await read(store, 0, { account: 'other' });
   // Two days, each with several runs: only the last one of a day counts, and one that planned nothing does not.
-  for (const n of [1, 2, 20, 21]) await store.journal.recordPlan(await read(store, n), plan({}));
+  for (const n of [1, 2, 20, 21]) await read(store, n, { plan: plan({}) });
   await read(store, 22);
   const counts = await store.reader.dailyCounts('acme', T0);
   expect(counts.map(({ takenAt, kind, entries }) => [takenAt, kind, entries])).toEqual(
