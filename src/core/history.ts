@@ -54,6 +54,7 @@ export interface AccountHistory {
   readonly neverListed: readonly AwaitedEntry[];
   /** The names of every entry that rolecall has not deleted: as last listed, and as requested. */
   readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
+  /** The entries that lines of `allowedDeletes` released; the same line releases no other entry. */
   readonly released: readonly ReleasedEntry[];
   /** `kind:name key` of names whose last create the service refused: it may require unique names. */
   readonly refusedCreates: ReadonlySet<string>;
@@ -87,15 +88,22 @@ export interface AwaitedEntry {
   readonly name: string;
 }
 
-/** The facts that a plan needs from the journal, at one moment and for one observation. */
-export interface History {
+/** What the records are judged with. */
+interface JudgedWith {
   /** Whether the store contains good lists of this account that are older than this plan. */
   readonly hasSnapshot: boolean;
+  /** Entries that the last good lists showed with people who, or whose fields, are missing now. */
+  readonly missingUse: ReadonlySet<EntryKey>;
+  /** The lines of `allowedDeletes` that released a run, with its id. */
+  readonly releasedRuns: ReadonlyMap<string, string>;
+}
+
+/** The facts that a plan needs from the journal, at one moment and for one observation. */
+export interface History extends JudgedWith, Omit<AccountHistory, 'recent' | 'knownBefore' | 'changedNames'> {
   /** Entries that rolecall created or adopted, and that still have the name that the journal knows. */
   readonly owned: ReadonlySet<EntryKey>;
   /** The requested name of entries whose name the service changed, and of entries that replace them under new ids. */
   readonly requestedNames: ReadonlyMap<EntryKey, string>;
-  readonly lastUsedMs: ReadonlyMap<EntryKey, number>;
   /** When the deletes of the last 24 hours were sent, latest first, in epoch milliseconds. */
   readonly recentDeletesMs: readonly number[];
   /** `kind:name key` of names whose create was sent three times, done or unknown, with the end of the hold. */
@@ -107,17 +115,6 @@ export interface History {
   readonly awaited: readonly AwaitedEntry[];
   /** Entries whose delete was confirmed recently and that a stale list may still show. */
   readonly gone: ReadonlySet<EntryKey>;
-  /** Entries that the last good lists showed with people who, or whose fields, are missing now. */
-  readonly missingUse: ReadonlySet<EntryKey>;
-  /** Entries that rolecall created and that no list has ever shown. */
-  readonly neverListed: readonly AwaitedEntry[];
-  /** The names of every entry that rolecall has not deleted, listed now or not. */
-  readonly knownNames: ReadonlyMap<EntryKey, readonly string[]>;
-  /** The entries that lines of `allowedDeletes` released; the same line releases no other entry. */
-  readonly released: readonly ReleasedEntry[];
-  /** The lines of `allowedDeletes` that released a run, with its id. */
-  readonly releasedRuns: ReadonlyMap<string, string>;
-  readonly refusedCreates: ReadonlySet<string>;
 }
 
 /** The statuses with which a service refuses a name that it has already: which one is not documented. */
@@ -135,12 +132,7 @@ export const STALENESS_MS = 120_000;
 export function judgeHistory(
   records: AccountHistory,
   observed: ObservedCatalog,
-  options: {
-    readonly nowMs: number;
-    readonly missingUse: ReadonlySet<EntryKey>;
-    readonly hasSnapshot: boolean;
-    readonly releasedRuns: ReadonlyMap<string, string>;
-  },
+  { nowMs, ...judgedWith }: JudgedWith & { readonly nowMs: number },
 ): History {
   const listed = namesByKey(observed);
   const deletedByUs = new Set<EntryKey>();
@@ -150,7 +142,7 @@ export function judgeHistory(
   const awaited: AwaitedEntry[] = [];
   const recentDeletesMs: number[] = [];
 
-  const recent = records.recent.filter((operation) => options.nowMs - operation.finishedAtMs < DAY_MS);
+  const recent = records.recent.filter((operation) => nowMs - operation.finishedAtMs < DAY_MS);
   const lastCreatedMs = lastCreates(recent);
   for (const operation of recent) {
     if (operation.action !== 'delete' || operation.attempts === 0 || !mayHaveHappened(operation)) continue;
@@ -164,7 +156,7 @@ export function judgeHistory(
     deletedByUs.add(key);
     const isSame = nameKey(listed.get(key) ?? operation.name) === nameKey(operation.name);
     // A time in the future is one before the clock was set back. It still counts for the limits of a day.
-    const agoMs = options.nowMs - operation.finishedAtMs;
+    const agoMs = nowMs - operation.finishedAtMs;
     if (isSame && agoMs >= 0 && agoMs < STALENESS_MS) gone.add(key);
   }
   for (const operation of recent) {
@@ -175,27 +167,22 @@ export function judgeHistory(
     if (operation.remoteId === null || key === null || operation.status !== 'done') continue;
     if (listed.has(key) || operation.listed) continue;
     // The clock of another machine may be some seconds ahead, and a second create would make a duplicate.
-    if (Math.abs(options.nowMs - operation.finishedAtMs) < STALENESS_MS) {
+    if (Math.abs(nowMs - operation.finishedAtMs) < STALENESS_MS) {
       awaited.push({ kind: operation.kind, remoteId: operation.remoteId, name: operation.name });
     }
   }
+  const { recent: _recent, knownBefore, changedNames: _changed, ...same } = records;
   return {
-    hasSnapshot: options.hasSnapshot,
+    ...same,
+    ...judgedWith,
     owned: stillOwned(records, listed),
     requestedNames: requestedNames(changedNames(records, listed), listed),
-    lastUsedMs: records.lastUsedMs,
     recentDeletesMs: latestFirst(recentDeletesMs),
     flappingCreates: flapping(creates),
     flappingDeletes: flapping(deletes),
-    doubtfulCreates: doubtfulCreates(creates, records.knownBefore),
+    doubtfulCreates: doubtfulCreates(creates, knownBefore),
     awaited,
     gone,
-    missingUse: options.missingUse,
-    neverListed: records.neverListed,
-    knownNames: records.knownNames,
-    released: records.released,
-    releasedRuns: options.releasedRuns,
-    refusedCreates: records.refusedCreates,
   };
 }
 
