@@ -22,7 +22,7 @@ import type {
   Links,
   ServiceSettings,
 } from '../core/settings.ts';
-import { checkoutOf } from '../git/checkout-place.ts';
+import { checkoutOf } from '../git/checkout.ts';
 import { systemClock } from '../system/clock.ts';
 import { userAtHost } from '../system/runtime.ts';
 import { sha256, uuidv7 } from '../system/digest.ts';
@@ -90,7 +90,6 @@ export async function openSession(
   const openedMs = (await store.newestEndMs(Date.now()).catch(notIf(isPatient))) ?? Date.now();
   const steadyOpenedMs = systemClock.steadyMs();
   const configured: ReadonlySet<string> = new Set(configuration.accounts.map(({ name }) => name));
-  const configFile = fileInRepository(configuration, service);
   const connections = await connect(context, service, options);
   const planning: DryRunDeps = {
     service: readOnly(connections),
@@ -100,7 +99,10 @@ export async function openSession(
     sha256,
     compareCommits:
       options.compareCommits ??
-      (async (a, b) => (await import('../git/commit.ts')).compareCommits(configFile, a, b)),
+      (async (a, b) => {
+        const { compareCommits } = await import('../git/commit.ts');
+        return await compareCommits(fileInRepository(configuration, service), a, b, filesOf(configuration));
+      }),
     loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
   };
   const commit = await commitOf(configuration, service);
@@ -240,8 +242,7 @@ export async function commitOf(
   service: ServiceSettings,
 ): Promise<ConfigCommit | null> {
   const { readConfigCommit } = await import('../git/commit.ts');
-  const files = configuration.accounts.flatMap((account) => account.files ?? []);
-  return (await readConfigCommit(fileInRepository(configuration, service), files)) ?? null;
+  return (await readConfigCommit(fileInRepository(configuration, service), filesOf(configuration))) ?? null;
 }
 
 /** Where the pages are, and the commits of the configuration if their host is known. */
@@ -258,6 +259,10 @@ export async function sourceDetail(
 ) {
   const files = new Map(accounts.map(({ name, file }) => [name, shownPath(file)]));
   return { hasLocalChanges: commit?.dirty === true, files, links: await linksOf(service) };
+}
+
+function filesOf({ accounts }: Configuration): readonly string[] {
+  return accounts.flatMap((account) => account.files ?? []);
 }
 
 /** With `source.git` only the account files are in the repository of the configuration. */

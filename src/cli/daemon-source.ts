@@ -15,8 +15,7 @@ import type { Log } from '../daemon/log.ts';
 import type { Metrics } from '../daemon/metrics.ts';
 import { readPosted } from '../daemon/http/posted-body.ts';
 import { createWatch } from '../daemon/watch.ts';
-import { checkoutRoot } from '../git/checkout-place.ts';
-import { openCheckout } from '../git/checkout.ts';
+import { Checkout, checkoutRoot } from '../git/checkout.ts';
 import { createCommitReader } from '../git/commit.ts';
 import type { PostedFiles } from '../run/posted-plan.ts';
 import { POSTED_ROOT } from '../run/posted-token.ts';
@@ -56,7 +55,7 @@ export async function openSource({
   const settings = service.source?.git;
   if (settings === undefined) return { configuration: files, service, git: NO_GIT_SOURCE };
   const { credentials, intervalMs } = settings;
-  const checkout = await openCheckout(settings, checkoutRoot(service), async () =>
+  const checkout = await Checkout.open(settings, checkoutRoot(service), async () =>
     credentials === undefined ? undefined : await resolveSecret(credentials, 'git credentials'),
   );
   const git = await openGitSource({ checkout, intervalMs, log, metrics });

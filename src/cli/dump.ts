@@ -7,7 +7,7 @@ import { type DesiredCatalog, type Kind, KINDS } from '../core/catalog.ts';
 import { nameKeys } from '../core/diff.ts';
 import type { ReadAccount } from '../run/observe.ts';
 import { formatConfigIssue, UsageError } from '../core/errors.ts';
-import { checkoutOf } from '../git/checkout-place.ts';
+import { checkoutOf } from '../git/checkout.ts';
 import { nameKey } from '../core/names.ts';
 import { accountNamed, loadAccounts, settingsOf } from './load-accounts.ts';
 import { acceptOption, type CommandLine } from './command-line.ts';

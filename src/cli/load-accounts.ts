@@ -6,7 +6,7 @@ import { nearestWord } from '../core/did-you-mean.ts';
 import { globMatcher } from '../core/names.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
 import type { Configuration, ConfiguredAccount, ServiceSettings } from '../core/settings.ts';
-import { checkoutOf } from '../git/checkout-place.ts';
+import { checkoutOf } from '../git/checkout.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
 import { showWarnings } from './console.ts';
 

@@ -103,7 +103,7 @@ export function createConfigurationSource(
     readFor,
     stamps: async () => (kept === undefined ? '' : stampsOf(kept, target().files)),
     commit: async (loaded) => commits.commitAt(await placeOf(loaded)),
-    compareCommits: async (older, newer) => commits.compare((await placeOf(undefined)).file, older, newer),
+    compareCommits: async (older, newer) => commits.compare(await placeOf(undefined), older, newer),
   };
 }
 

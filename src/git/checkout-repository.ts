@@ -2,11 +2,11 @@
 // sees half of an update. Almost every function is one git process.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { remoteKind, withoutUsers, isLoopback } from '../core/remote-address.ts';
+import { isLoopback, remoteKind, shownRemote, withoutUsers } from '../core/remote-address.ts';
 import { Secret } from '../core/secret.ts';
 import type { GitSourceSettings } from '../core/settings.ts';
 import { shellWord } from '../core/yaml-text.ts';
-import { type GitCall, type GitResult, runGit } from './run-git.ts';
+import { type GitCall, GitFailure, runGit } from './run-git.ts';
 
 const FETCHED = 'refs/rolecall/fetched';
 /** For calls that depend on the network, or on the size of the repository. */
@@ -17,17 +17,6 @@ const MAX_LIST = 16 * 1024 * 1024;
 const LINK = '120000';
 /** Checks files out as committed: overrides filters and conversions of `.gitattributes`. */
 const ATTRIBUTES = '* -filter -text -ident -working-tree-encoding -eol\n';
-
-/** A failed git call; `explainGitFailure` converts it to a message. */
-export class GitFailure extends Error {
-  override readonly name = 'GitFailure';
-  readonly result: Exclude<GitResult, { type: 'done' }>;
-
-  constructor(result: Exclude<GitResult, { type: 'done' }>) {
-    super(`git: ${result.type}`);
-    this.result = result;
-  }
-}
 
 /** A folder that a commit is checked out into. */
 export interface CommitFolder {
@@ -43,10 +32,10 @@ export interface Repository {
 
 /** Fails for an old git, which ignores the settings and credentials that `runGit` passes in the environment. */
 export async function requireRecentGit({ folder, signal }: Repository): Promise<void> {
-  const version = outputOf(await runGit({ folder, args: ['version'], signal }));
+  const version = await runGit({ folder, args: ['version'], signal });
   const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/u.exec(version) ?? [];
   if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 32)) return;
-  throw new GitFailure({ type: 'failed', status: null, stderr: 'git is too old' });
+  throw new GitFailure('the installed git is too old; install git 2.32 or later');
 }
 
 /** Creates an empty bare repository. */
@@ -69,18 +58,26 @@ export async function fetchBranch(
   // The address is an argument, so no stored setting of the repository can change what is fetched.
   const args = ['fetch', ...options, '--', url, refspec];
   await git(repository, args, { env, timeoutMs: LONG_MS });
-  const fetched = await run(repository, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`]);
-  // git ignores the new commits of a shallow remote without a failure.
-  if (fetched.type === 'failed') throw new GitFailure({ ...fetched, stderr: 'shallow history' });
-  return outputOf(fetched);
+  try {
+    return await git(repository, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`]);
+  } catch (error) {
+    if (!(error instanceof GitFailure) || error.status === null) throw error;
+    // git ignores the new commits of a shallow remote without a failure.
+    const problem = `the history of ${shownRemote(url)} is incomplete (a shallow clone)`;
+    throw new GitFailure(`${problem}; use a complete repository`);
+  }
 }
 
 /** Whether `newer` is a descendant of `older`; also false if the repository does not have `older`. */
 export async function isDescendant(repository: Repository, older: string, newer: string): Promise<boolean> {
-  const result = await run(repository, ['merge-base', '--is-ancestor', older, newer]);
-  const isUnknown = result.type === 'failed' && result.stderr.includes('Not a valid commit name');
-  if (isUnknown || (result.type === 'failed' && result.status === 1)) return false;
-  return outputOf(result) === '';
+  try {
+    await git(repository, ['merge-base', '--is-ancestor', older, newer]);
+    return true;
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    if (error.status === 1 || error.output.includes('Not a valid commit name')) return false;
+    throw error;
+  }
 }
 
 /** The YAML files and symbolic links of a commit below a folder: all that is written to the disk. */
@@ -128,39 +125,29 @@ export async function addFolder(
   const tree = [`--git-dir=${path.join(folder, '.git')}`, `--work-tree=${folder}`];
   const args = [...tree, 'checkout', '--quiet', sha, '--', ...files.pathspecs];
   const env = { GIT_LITERAL_PATHSPECS: '0' };
-  outputOf(await runGit({ folder: below, args, env, timeoutMs: LONG_MS, signal: repository.signal }));
+  await runGit({ folder: below, args, env, timeoutMs: LONG_MS, signal: repository.signal });
 }
 
 /** Whether a folder contains exactly what was checked out: complete, unchanged, and without other files. */
 export async function isComplete({ sha, folder }: CommitFolder): Promise<boolean> {
-  const head = await runGit({ folder, args: ['rev-parse', 'HEAD'] });
-  if (head.type !== 'done' || head.stdout.trim() !== sha) return false;
   const args = ['ls-files', '-t', '--cached', '--deleted', '--modified', '--others'];
-  const files = await runGit({ folder, args, maxOutput: MAX_LIST });
-  // H: a file of the index. Each difference from it has a line of its own.
-  return files.type === 'done' && /^(?:H .*\n)+$/u.test(files.stdout);
+  try {
+    const head = await runGit({ folder, args: ['rev-parse', 'HEAD'] });
+    // H: a file of the index. Each difference from it has a line of its own.
+    const isClean = /^(?:H .*\n)+$/u.test(await runGit({ folder, args, maxOutput: MAX_LIST }));
+    return head.trim() === sha && isClean;
+  } catch {
+    return false;
+  }
 }
 
 async function git(
-  repository: Repository,
-  args: readonly string[],
-  options: Pick<GitCall, 'env' | 'timeoutMs' | 'maxOutput'> = {},
-): Promise<string> {
-  return outputOf(await run(repository, args, options));
-}
-
-function run(
   { folder, signal }: Repository,
   args: readonly string[],
   options: Pick<GitCall, 'env' | 'timeoutMs' | 'maxOutput'> = {},
-): Promise<GitResult> {
+): Promise<string> {
   // With an explicit git folder, git never uses a repository of a parent folder instead of a broken one.
-  return runGit({ folder, args: ['--git-dir=.', ...args], signal, ...options });
-}
-
-function outputOf(result: GitResult): string {
-  if (result.type !== 'done') throw new GitFailure(result);
-  return result.stdout.trim();
+  return (await runGit({ folder, args: ['--git-dir=.', ...args], signal, ...options })).trim();
 }
 
 /** What a fetch needs besides its arguments. */

@@ -6,17 +6,16 @@
 //     repository.git   its bare repository
 //     <sha>            each commit that is in use, checked out
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { SecretError, errorCode } from '../core/errors.ts';
+import type { CheckoutPlace } from '../core/ports/repository.ts';
 import { shownRemote } from '../core/remote-address.ts';
 import type { Secret } from '../core/secret.ts';
-import type { GitSourceSettings } from '../core/settings.ts';
-import { checkoutLink } from './checkout-place.ts';
+import type { GitSourceSettings, ServiceSettings } from '../core/settings.ts';
 import {
   type CommitFolder,
   type FilesBelow,
-  GitFailure,
   type RemoteAccess,
   addFolder,
   fetchBranch,
@@ -27,7 +26,7 @@ import {
   remoteAccess,
   requireRecentGit,
 } from './checkout-repository.ts';
-import { explainGitFailure } from './failure-reason.ts';
+import { GitFailure } from './run-git.ts';
 
 /** The result of a refresh. A reason is a message for the operator, without credentials. */
 export type Refresh =
@@ -36,32 +35,29 @@ export type Refresh =
   | { readonly type: 'refused'; readonly sha: string; readonly reason: string }
   | { readonly type: 'failed'; readonly reason: string };
 
-export interface Checkout {
-  /** A symbolic link to the folder of the current commit; its path never changes. */
-  readonly link: string;
-  /** The folder of the configuration within the repository. */
-  readonly path: string;
-  /** The last accepted commit and its folder. Works without the network; null when there is none. */
-  current(): CommitFolder | null;
-  /**
-   * Fetches, and moves to the branch's commit if it is acceptable. Never throws; concurrent calls share one refresh.
-   */
-  refresh(signal?: AbortSignal): Promise<Refresh>;
+/** The link to the folder of the commit in use. Its path never changes. */
+function checkoutLink(root: string): string {
+  return path.join(root, 'current');
 }
 
 /**
- * Opens the checkout in `folder` (absolute; created if missing, with access for this user only, and used by one process
- * at a time) and finds the commit that an earlier process used. Does not use the network and does not throw: `refresh`
- * reports the problems of the folder, and clones again what is broken.
+ * The folder of the checkout: beside the SQLite file. With PostgreSQL in /var/lib/rolecall for a service file in
+ * /etc/rolecall, otherwise where the SQLite file would be by default.
  */
-export async function openCheckout(
-  settings: GitSourceSettings,
-  folder: string,
-  resolveCredentials: () => Promise<Secret | undefined>,
-): Promise<Checkout> {
-  const checkout = new GitCheckout(settings, path.resolve(folder), resolveCredentials);
-  await checkout.open();
-  return checkout;
+export function checkoutRoot({ file, store }: Pick<ServiceSettings, 'file' | 'store'>): string {
+  const folder = path.dirname(file);
+  const data = folder === '/etc/rolecall' ? '/var/lib/rolecall' : path.resolve(folder, '../data');
+  return path.join('file' in store ? path.dirname(store.file) : data, 'checkout');
+}
+
+/** The checkout that the daemon of this store keeps; undefined without `source.git`, and before the first fetch. */
+export async function checkoutOf(
+  service: Pick<ServiceSettings, 'file' | 'store' | 'source'> | undefined,
+): Promise<CheckoutPlace | undefined> {
+  if (service?.source === undefined) return undefined;
+  const link = checkoutLink(checkoutRoot(service));
+  const folder = await realpath(link).catch(() => undefined);
+  return folder === undefined ? undefined : { link, folder, path: service.source.git.path };
 }
 
 /** The commit of the branch breaks a rule; nothing failed. */
@@ -79,9 +75,14 @@ class RefusedCommit extends Error {
 const MOST_FILES = 50_000;
 const MIB = 1024 * 1024;
 const MOST_MIB = 256;
+/** In characters. The end of a message says what failed. */
+const LONGEST_REASON = 400;
 
-class GitCheckout implements Checkout {
+/** The checkout in a folder, which one process uses at a time. */
+export class Checkout {
+  /** A symbolic link to the folder of the current commit; its path never changes. */
   readonly link: string;
+  /** The folder of the configuration within the repository. */
   readonly path: string;
   readonly #settings: GitSourceSettings;
   readonly #root: string;
@@ -90,12 +91,9 @@ class GitCheckout implements Checkout {
   #clone: string | undefined;
   #accepted: string | undefined;
   #current: CommitFolder | null = null;
-  #isGitRecent = false;
   #refreshing: Promise<Refresh> | undefined;
-  /** The last operation; operations on the folder run one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(
+  private constructor(
     settings: GitSourceSettings,
     root: string,
     resolveCredentials: () => Promise<Secret | undefined>,
@@ -107,16 +105,29 @@ class GitCheckout implements Checkout {
     this.#resolveCredentials = resolveCredentials;
   }
 
-  async open(): Promise<void> {
-    await this.#afterOthers(() => this.#findState()).catch(() => undefined);
+  /**
+   * Opens the checkout in `folder` (created if missing, with access for this user only) and finds the commit that an earlier
+   * process used. Does not use the network and does not throw: `refresh` reports the problems of the folder, and clones again
+   * what is broken.
+   */
+  static async open(
+    settings: GitSourceSettings,
+    folder: string,
+    resolveCredentials: () => Promise<Secret | undefined>,
+  ): Promise<Checkout> {
+    const checkout = new Checkout(settings, path.resolve(folder), resolveCredentials);
+    await checkout.#findState().catch(() => undefined);
+    return checkout;
   }
 
+  /** The last accepted commit and its folder. Works without the network; null when there is none. */
   current(): CommitFolder | null {
     return this.#current;
   }
 
+  /** Fetches, and moves to the branch's commit if it is acceptable. Never throws; concurrent calls share one refresh. */
   refresh(signal?: AbortSignal): Promise<Refresh> {
-    this.#refreshing ??= this.#afterOthers(() => this.#tryRefresh(signal)).finally(() => {
+    this.#refreshing ??= this.#tryRefresh(signal).finally(() => {
       this.#refreshing = undefined;
     });
     return this.#refreshing;
@@ -145,15 +156,15 @@ class GitCheckout implements Checkout {
     try {
       // An operator who deletes the folder accepts the commit that the branch has now.
       if (!existsSync(this.link)) await this.#findState();
-      if (!this.#isGitRecent) await requireRecentGit({ folder: this.#root, signal });
-      this.#isGitRecent = true;
+      await requireRecentGit({ folder: this.#root, signal });
       access = await remoteAccess(this.#settings, this.#resolveCredentials);
       return await this.#update(access, signal);
     } catch (error) {
       if (error instanceof RefusedCommit) return { type: 'refused', sha: error.sha, reason: error.message };
       if (error instanceof SecretError) return { type: 'failed', reason: error.message };
-      if (error instanceof GitFailure) return { type: 'failed', reason: this.#explain(error, access).reason };
-      return { type: 'failed', reason: this.#diskFailure(error) };
+      if (error instanceof GitFailure) return { type: 'failed', reason: this.#reasonOf(error, access) };
+      const problem = `${this.#root} cannot be used for the checkout (${errorCode(error)})`;
+      return { type: 'failed', reason: `${problem}; check its path, owner, permissions and free space` };
     }
   }
 
@@ -164,7 +175,8 @@ class GitCheckout implements Checkout {
         if (sha === this.#current?.sha) return { type: 'unchanged', sha };
         return await this.#use(this.#clone, sha, signal);
       } catch (error) {
-        if (!(error instanceof GitFailure) || this.#explain(error, access).isKnown) throw error;
+        // Whatever git says, the clone may be broken. If that was not the reason, the next one fails too.
+        if (!(error instanceof GitFailure) || error.status === null) throw error;
       }
     }
     const clone = await mkdtemp(path.join(this.#root, 'clone-'));
@@ -251,21 +263,16 @@ class GitCheckout implements Checkout {
     }
   }
 
-  #explain({ result }: GitFailure, { scrub }: RemoteAccess): ReturnType<typeof explainGitFailure> {
-    return explainGitFailure(result, { settings: this.#settings, folder: this.#root, scrub });
-  }
-
-  #diskFailure(error: unknown): string {
-    const code = errorCode(error);
-    if (code === 'ENOSPC' || code === 'EDQUOT')
-      return `the disk of ${this.#root} is full; free some space on it`;
-    return `${this.#root} cannot be used for the checkout (${code}); check its path, owner and permissions`;
-  }
-
-  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
-    this.#last = result.catch(() => undefined);
-    return result;
+  /** What git said, on one line, shortened, without credentials and control characters. */
+  #reasonOf({ message, status, output }: GitFailure, { scrub }: RemoteAccess): string {
+    if (status === null) return message;
+    const said = scrub(output)
+      .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+      .trim()
+      .replace(/^(?:fatal|error): /u, '');
+    const end = said.length > LONGEST_REASON ? `…${said.slice(-LONGEST_REASON)}` : said;
+    const where = `${shownRemote(this.#settings.url)} (branch ${this.#settings.branch})`;
+    return `git failed: ${end || 'without a message'}; check ${where}, \`credentials\`, the network and the disk of ${this.#root}`;
   }
 }
 

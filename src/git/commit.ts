@@ -25,10 +25,12 @@ const RECENT_MS = 1000;
 const FORMAT = '--format=%H%n%ct%n%at%n%an%n%s';
 
 type Locate = (given: string) => string;
+const asGiven: Locate = (given) => given;
 
-interface KnownCommit {
-  readonly head: string;
-  readonly commit: ConfigCommit | null;
+/** A commit, and the repository that it was found in. */
+interface FoundCommit {
+  readonly root: string;
+  readonly commit: ConfigCommit;
 }
 
 /**
@@ -36,17 +38,14 @@ interface KnownCommit {
  * `nowMs` is for tests.
  */
 export function createCommitReader(nowMs: () => number = Date.now): CommitReader {
-  let last: { key: string; askedMs: number; answer: Promise<KnownCommit | null> };
-  last = { key: '', askedMs: 0, answer: Promise.resolve(null) };
+  let last: { key: string; askedMs: number; answer: Promise<FoundCommit | undefined> };
+  last = { key: '', askedMs: 0, answer: Promise.resolve(undefined) };
 
-  async function read(
-    { file, others, locate }: CommitPlace,
-    before: typeof last.answer,
-  ): Promise<KnownCommit> {
-    const [known, head] = await Promise.all([before, headOf(file)]);
-    // The same files on the same HEAD. This costs one git process instead of four.
-    if (head !== '' && known?.head === head && known.commit !== null) return known;
-    return { head, commit: (await readConfigCommit(file, others, locate)) ?? null };
+  async function read({ file, others, locate }: CommitPlace, before: typeof last.answer) {
+    const known = await before;
+    // The same files on the same HEAD. This costs one git process instead of three.
+    if (known !== undefined && (await headOf(known.root)) === known.commit.sha) return known;
+    return await findCommit(file, others, locate);
   }
 
   return {
@@ -55,24 +54,17 @@ export function createCommitReader(nowMs: () => number = Date.now): CommitReader
       const askedMs = nowMs();
       const age = askedMs - last.askedMs;
       if (key !== last.key || age < 0 || age >= RECENT_MS) {
-        const before = key === last.key && age >= 0 ? last.answer : Promise.resolve(null);
+        const before = key === last.key && age >= 0 ? last.answer : Promise.resolve(undefined);
         last = { key, askedMs, answer: read(place, before) };
       }
       return (await last.answer)?.commit ?? null;
     },
-    compare: compareCommits,
+    compare: ({ file, others, locate }, older, newer) => compareCommits(file, older, newer, others, locate),
   };
 }
 
-/** The repository of each configuration, by its `file`, if that is outside of it. */
-const rootOfFile = new Map<string, string>();
-
-/** The id of the commit that is checked out in the repository of `file`; empty if there is none. */
-async function headOf(file: string): Promise<string> {
-  return orElse('', async () => {
-    const root = rootOfFile.get(file) ?? (await repositoryRoot(file));
-    return root === undefined ? '' : await git(root, ['rev-parse', '--verify', 'HEAD']);
-  });
+async function headOf(root: string): Promise<string> {
+  return orElse('', async () => (await git(root, ['rev-parse', '--verify', 'HEAD'])).trim());
 }
 
 /**
@@ -83,17 +75,30 @@ async function headOf(file: string): Promise<string> {
 export async function readConfigCommit(
   file: string,
   paths: readonly string[],
-  locate: Locate = (given) => given,
 ): Promise<ConfigCommit | undefined> {
+  return (await findCommit(file, paths))?.commit;
+}
+
+async function findCommit(
+  file: string,
+  paths: readonly string[],
+  locate: Locate = asGiven,
+): Promise<FoundCommit | undefined> {
   return orElse(undefined, async () => {
-    for (const each of [file, ...paths.filter((other) => other !== file).slice(0, 1)]) {
-      const root = await repositoryRoot(locate(each));
-      const commit = root && (await commitIn(root, new Set([file, ...paths]), locate));
-      if (!commit) continue;
-      rootOfFile.set(file, root);
-      return commit;
+    for await (const root of rootsOf(file, paths, locate)) {
+      const commit = await commitIn(root, new Set([file, ...paths]), locate);
+      if (commit) return { root, commit };
     }
+    return undefined;
   });
+}
+
+/** Where the configuration may be in git: the repository of `file`, and that of the first of the others. */
+async function* rootsOf(file: string, others: readonly string[], locate: Locate): AsyncGenerator<string> {
+  for (const each of [file, ...others.filter((other) => other !== file).slice(0, 1)]) {
+    const root = await repositoryRoot(locate(each));
+    if (root !== undefined) yield root;
+  }
 }
 
 async function commitIn(root: string, files: ReadonlySet<string>, locate: Locate) {
@@ -124,13 +129,19 @@ const relations = new Map<string, Promise<CommitRelation>>();
 const MOST_RELATIONS = 1000;
 
 /**
- * How `older` is related to `newer`: `ancestor` means that `newer` descends from it. Uses the repository of `file`;
- * `unknown` when git can't determine it, such as in a shallow clone. At most two git processes for each two commits.
+ * How `older` is related to `newer`: `ancestor` means that `newer` descends from it. Uses the repository of `file`, or else
+ * of the others; `unknown` when git can't determine it, such as in a shallow clone. Git is asked once about each two commits.
  */
-export async function compareCommits(file: string, older: string, newer: string): Promise<CommitRelation> {
+export async function compareCommits(
+  file: string,
+  older: string,
+  newer: string,
+  others: readonly string[] = [],
+  locate: Locate = asGiven,
+): Promise<CommitRelation> {
   const key = `${older} ${newer} ${file}`;
   if (relations.size === MOST_RELATIONS) relations.clear();
-  const asking = relations.get(key) ?? askGit(file, older, newer);
+  const asking = relations.get(key) ?? askGit(rootsOf(file, others, locate), older, newer);
   relations.set(key, asking);
   const relation = await asking;
   // A later fetch may bring the commit that is missing.
@@ -138,20 +149,24 @@ export async function compareCommits(file: string, older: string, newer: string)
   return relation;
 }
 
-async function askGit(file: string, older: string, newer: string): Promise<CommitRelation> {
+async function askGit(roots: AsyncIterable<string>, older: string, newer: string): Promise<CommitRelation> {
   if (!SHA.test(older) || !SHA.test(newer)) return 'unknown';
-  return orElse<CommitRelation>('unknown', async () => {
-    const root = rootOfFile.get(file) ?? (await repositoryRoot(file));
-    if (root === undefined) return 'unknown';
-    const counts = await git(root, ['rev-list', '--left-right', '--count', `${older}...${newer}`, '--']);
-    const [onlyOlder, onlyNewer] = counts.trim().split(/\s+/u).map(Number);
-    if (onlyOlder === undefined || onlyNewer === undefined) return 'unknown';
-    if (onlyOlder === 0) return onlyNewer === 0 ? 'same' : 'ancestor';
-    if (onlyNewer === 0) return 'descendant';
-    // In a shallow clone, two commits of one branch may seem to have no common ancestor.
-    const shallow = await git(root, ['rev-parse', '--is-shallow-repository']);
-    return shallow.trim() === 'false' ? 'diverged' : 'unknown';
-  });
+  for await (const root of roots) {
+    const relation = await orElse<CommitRelation>('unknown', () => relationIn(root, older, newer));
+    if (relation !== 'unknown') return relation;
+  }
+  return 'unknown';
+}
+
+async function relationIn(root: string, older: string, newer: string): Promise<CommitRelation> {
+  const counts = await git(root, ['rev-list', '--left-right', '--count', `${older}...${newer}`, '--']);
+  const [onlyOlder, onlyNewer] = counts.trim().split(/\s+/u).map(Number);
+  if (onlyOlder === undefined || onlyNewer === undefined) return 'unknown';
+  if (onlyOlder === 0) return onlyNewer === 0 ? 'same' : 'ancestor';
+  if (onlyNewer === 0) return 'descendant';
+  // In a shallow clone, two commits of one branch may seem to have no common ancestor.
+  const shallow = await git(root, ['rev-parse', '--is-shallow-repository']);
+  return shallow.trim() === 'false' ? 'diverged' : 'unknown';
 }
 
 /** The address of the remote `origin` in the settings of the repository of `file`; undefined if there is none. */
@@ -190,15 +205,10 @@ async function filesWithin(root: string, sha: string, files: ReadonlySet<string>
 }
 
 async function git(root: string, args: readonly string[]): Promise<string> {
-  const result = await runGit({
-    folder: root,
-    args: ['--no-pager', ...args],
-    timeoutMs: TIMEOUT_MS,
-    maxOutput: MAX_OUTPUT,
-    isForeign: true,
-  });
-  if (result.type !== 'done' || result.stdout.length >= MAX_OUTPUT) throw new Error('git failed');
-  return result.stdout;
+  const limits = { timeoutMs: TIMEOUT_MS, maxOutput: MAX_OUTPUT };
+  const output = await runGit({ folder: root, args: ['--no-pager', ...args], isForeign: true, ...limits });
+  if (output.length >= MAX_OUTPUT) throw new Error('too much output');
+  return output;
 }
 
 async function orElse<T>(unknown: T, ask: () => Promise<T>): Promise<T> {

@@ -24,12 +24,19 @@ export interface GitCall {
   readonly isForeign?: boolean;
 }
 
-export type GitResult =
-  | { readonly type: 'done'; readonly stdout: string }
-  | { readonly type: 'failed'; readonly status: number | null; readonly stderr: string }
-  | { readonly type: 'too_slow'; readonly timeoutMs: number }
-  | { readonly type: 'stopped' }
-  | { readonly type: 'not_started'; readonly code: string };
+/** A failed git call. Its message and output may contain credentials. */
+export class GitFailure extends Error {
+  override readonly name = 'GitFailure';
+  /** Null if git did not end by itself; then the message is the reason. */
+  readonly status: number | null;
+  readonly output: string;
+
+  constructor(message: string, status: number | null = null, output = '') {
+    super(message);
+    this.status = status;
+    this.output = output;
+  }
+}
 
 const TIMEOUT_MS = 30_000;
 /** Time for git to remove temporary files and locks before it is killed. */
@@ -109,7 +116,7 @@ const FOREIGN_ENVIRONMENT = {
   GIT_PAGER: 'cat',
 };
 
-/** Runs git until it ends, at most for `timeoutMs`. Never throws and never prompts. */
+/** Runs git until it ends, at most for `timeoutMs`, and never prompts. Returns its output. Throws only `GitFailure`. */
 export function runGit({
   folder,
   args,
@@ -118,9 +125,9 @@ export function runGit({
   signal,
   maxOutput = MAX_OUTPUT,
   isForeign = false,
-}: GitCall): Promise<GitResult> {
-  return new Promise((resolve) => {
-    if (signal?.aborted === true) return resolve({ type: 'stopped' });
+}: GitCall): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(new GitFailure('stopped'));
     const child = spawn('git', [...SETTINGS, ...args], {
       cwd: folder,
       env: { ...inherited(), ...(isForeign ? FOREIGN_ENVIRONMENT : OWN_ENVIRONMENT), ...env },
@@ -128,12 +135,13 @@ export function runGit({
       // A separate process group, so that ssh and the other helpers are ended too.
       detached: true,
     });
-    const stdout = collect(child.stdout, maxOutput, () => end({ type: 'done', stdout: stdout() }));
+    const stdout = collect(child.stdout, maxOutput, () => end(null));
     const stderr = collect(child.stderr, MAX_OUTPUT);
-    let ended: GitResult | undefined;
+    /** Why git was ended; null: its output is complete enough. */
+    let ended: GitFailure | null | undefined;
     let killing: NodeJS.Timeout | undefined;
-    const end = (result: GitResult): void => {
-      ended ??= result;
+    const end = (why: GitFailure | null): void => {
+      if (ended === undefined) ended = why;
       signalGroup(child, 'SIGTERM');
       killing ??= setTimeout(() => {
         signalGroup(child, 'SIGKILL');
@@ -142,24 +150,26 @@ export function runGit({
         child.stderr.destroy();
       }, GRACE_MS);
     };
-    const limit = setTimeout(() => end({ type: 'too_slow', timeoutMs }), timeoutMs);
-    const stop = (): void => end({ type: 'stopped' });
+    const slow = `git took more than ${timeoutMs / 1000} s; check the connection to the repository`;
+    const limit = setTimeout(() => end(new GitFailure(slow)), timeoutMs);
+    const stop = (): void => end(new GitFailure('stopped'));
     signal?.addEventListener('abort', stop, { once: true });
-    const settle = (result: GitResult): void => {
+    const settle = (failure: GitFailure | null): void => {
       clearTimeout(limit);
       clearTimeout(killing);
       signal?.removeEventListener('abort', stop);
-      resolve(ended ?? result);
+      const why = ended === undefined ? failure : ended;
+      if (why === null) resolve(stdout());
+      else reject(why);
     };
     child.on('error', (error) => {
       // The system reports the same error for a missing program and for a missing working directory.
       const code = existsSync(folder) ? errorCode(error) : 'its folder no longer exists';
-      settle({ type: 'not_started', code });
+      const why = `git cannot be started (${code}); check its installation and the folder ${folder}`;
+      settle(new GitFailure(code === 'ENOENT' ? 'git is not installed; install it' : why));
     });
     child.on('close', (status) =>
-      settle(
-        status === 0 ? { type: 'done', stdout: stdout() } : { type: 'failed', status, stderr: stderr() },
-      ),
+      settle(status === 0 ? null : new GitFailure('git failed', status ?? -1, stderr())),
     );
   });
 }

@@ -133,7 +133,7 @@ test('the daemon waits for a repository that is empty at first, applies every pu
   const { sandbox, workspace } = on;
   const daemon = await on.serve();
   await until('it reports that the repository is empty', async () => (await sourceOf(daemon)).issues !== '');
-  expect((await sourceOf(daemon)).issues).toMatch(/no branch main/);
+  expect((await sourceOf(daemon)).issues).toMatch(/couldn't find remote ref refs\/heads\/main/);
   expect((await daemon.get('/healthz')).status).toBe(200);
   expect((await daemon.get('/readyz')).status).toBe(503);
   const page = await fetch(daemon.url, { headers: { authorization: `Bearer ${HTTP_TOKEN}` } });
@@ -287,7 +287,7 @@ costly(
     await appliedFrom(on, first);
     const without = await sourceOf(daemon);
     expect(without).toMatchObject({ commit: first, refused: 0 });
-    expect(without.issues).toMatch(/there is no repository/);
+    expect(without.issues).toMatch(/git failed: .*does not (?:appear to be a git repository|exist)/);
     await expect.poll(() => daemon.events('source_failed')).toHaveLength(1);
     expect((await daemon.get('/readyz')).status).toBe(200);
 

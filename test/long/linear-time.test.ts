@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { parseBaseUrl, parseGitUrl, parseWebhookUrl } from '../../src/config/addresses.ts';
 import { cronProblem } from '../../src/config/dates-and-schedules.ts';
 import { shownRemote, withoutUsers } from '../../src/core/remote-address.ts';
-import { explainGitFailure } from '../../src/git/failure-reason.ts';
 import { parseDuration } from '../../src/core/durations-and-sizes.ts';
 import { nameProblem, oddCharacters } from '../../src/core/name-rules.ts';
 import { textProblems } from '../../src/config/yaml/syntax-messages.ts';
@@ -26,12 +25,6 @@ const UNITS = 'a / \\ \' " < - @ : ? 0 a: :// a:// 1, = ; , <title ## ` | remote
   .concat([' ', '\n', '[ ', '- ', '\u0301', '\u200d', '👩\u200d', '\u202e', 'pack ', 'object ']);
 const SHAPES = UNITS.map((unit) => [unit, `x${unit.repeat(Math.ceil(MEGABYTE / unit.length))}§!`] as const);
 
-const PLACE = {
-  settings: { url: 'https://h/r.git', branch: 'main', path: '.', intervalMs: 1 },
-  folder: '/x',
-  scrub: (text: string) => text,
-};
-
 const token = new Secret('a-token-that-nobody-echoes');
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   withoutUsers,
@@ -39,7 +32,6 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   serviceMessage: (body) => serviceMessage(body, { token, aboutPeople: true }),
   link: (link) => partialReason(200, { link }),
   retryAfter: (text) => parseRetryAfter(text, 0, Date.parse),
-  explainGitFailure: (stderr) => explainGitFailure({ type: 'failed', status: 128, stderr }, PLACE),
   nameProblem,
   oddCharacters,
   textProblems,

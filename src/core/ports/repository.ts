@@ -20,8 +20,8 @@ export interface CommitPlace {
 export interface CommitReader {
   /** Null when the file is not tracked by git. */
   commitAt(place: CommitPlace): Promise<ConfigCommit | null>;
-  /** How two commits of the repository of `file` relate. */
-  compare(file: string, older: string, newer: string): Promise<CommitRelation>;
+  /** How two commits of the repository of these files relate. */
+  compare(place: CommitPlace, older: string, newer: string): Promise<CommitRelation>;
 }
 
 /** A folder with a second path: files below `link` are read below `folder`. */

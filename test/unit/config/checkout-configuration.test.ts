@@ -2,7 +2,7 @@ import type { Configuration } from '../../../src/core/settings.ts';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkoutRoot } from '../../../src/git/checkout-place.ts';
+import { checkoutRoot } from '../../../src/git/checkout.ts';
 import {
   type ConfigurationSource,
   createConfigurationSource,

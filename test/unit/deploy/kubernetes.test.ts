@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { checkoutRoot } from '../../../src/git/checkout-place.ts';
+import { checkoutRoot } from '../../../src/git/checkout.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { Node, textOf, yamlOf } from './operational-file.ts';

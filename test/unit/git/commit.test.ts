@@ -57,7 +57,8 @@ describe('the commit of a configuration', () => {
       new Map([[account, 'config/accounts/a.yaml']]),
     );
     git(folder, 'commit', '-qam', 'Second');
-    expect(await compareCommits(outside, first, git(folder, 'rev-parse', 'HEAD'))).toBe('ancestor');
+    const second = git(folder, 'rev-parse', 'HEAD');
+    expect(await compareCommits(outside, first, second, [outside, account])).toBe('ancestor');
   });
 
   test('is undefined outside of git, in an empty repository, for an untracked file and for a broken repository', async () => {

@@ -1,7 +1,7 @@
 // A repository for the daemon's checkout to follow, and the folder for the checkout.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Checkout, openCheckout } from '../../../src/git/checkout.ts';
+import { Checkout } from '../../../src/git/checkout.ts';
 import type { GitSourceSettings } from '../../../src/core/settings.ts';
 import { commitAll, git } from '../../support/git.ts';
 import { workspace } from '../config/workspace.ts';
@@ -40,7 +40,7 @@ export function makeOrigin(files: Readonly<Record<string, string>>): Origin {
       }
       return commitAll(folder, 'a change');
     },
-    open: (changed = {}) => openCheckout({ ...settings, ...changed }, origin.kept, async () => undefined),
+    open: (changed = {}) => Checkout.open({ ...settings, ...changed }, origin.kept, async () => undefined),
   };
   origin.commit(files);
   return origin;
