@@ -24,7 +24,7 @@ export function explainHeldDelete(judged: JudgedEntry, facts: PlanFacts): HeldTe
   const { holds, usedBy, extra } = judged;
   const isRename = holds.includes('rename');
   // Missing history ends with the next run, and a plan warning explains it: beside another rule it only distracts.
-  const isFirst = !facts.history.hasSnapshot && !facts.acceptNoHistory;
+  const isFirst = !facts.history.hasSnapshot && !facts.acceptNoEvidence;
   const isLeftOut = (rule: HoldRule): boolean =>
     // The text of a rename includes the people who have the entry.
     (rule === 'in_use' && isRename && usedBy.length > 0) ||

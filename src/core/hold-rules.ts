@@ -74,8 +74,9 @@ export const RULES: Readonly<Record<HoldRule, Rule>> = {
   no_evidence: {
     group: 'doubt',
     text: 'nobody can tell who has what',
-    holds: ({ kind, extra }, { policy, history, acceptNoHistory, unknownHolders }) => {
-      if (!history.hasSnapshot && !acceptNoHistory) return true;
+    holds: ({ kind, extra }, { policy, history, acceptNoEvidence, unknownHolders }) => {
+      if (acceptNoEvidence) return false;
+      if (!history.hasSnapshot) return true;
       const why = unknownHolders.get(kind);
       return (
         why !== undefined && !(why === 'no_people' && policy.allowNoPeople) && usageMatters(extra, policy)
@@ -199,24 +200,21 @@ function recheckPeople({ kind, policy, extra, findings }: DeleteNow): string | n
   return `the service stopped listing who has which ${kind} during the run`;
 }
 
-function explainNoEvidence(
-  { history, acceptNoHistory, unknownHolders }: PlanFacts,
-  { kind }: HeldDelete,
-): Explanation {
-  if (!history.hasSnapshot && !acceptNoHistory)
+function explainNoEvidence({ history, unknownHolders }: PlanFacts, { kind }: HeldDelete): Explanation {
+  if (!history.hasSnapshot)
     return {
       reason: 'the store contains no earlier lists of this account to compare with',
       release:
         'review this plan, then plan or apply again with the same store, or use `--accept no_evidence`',
     };
   const why = unknownHolders.get(kind) ?? 'no_people';
-  const accept = 'run `apply --accept suspicious_list`, or approve the plan';
+  const accept = 'run `apply --accept no_evidence`';
   return {
     reason: `${unknownHoldersText(kind, why)}, so nobody can tell who has it`,
     release: {
-      no_people: `check that the token may read resources; if the account has no people, set policy.allowNoPeople: true`,
-      no_assignments: `check what people have in the account; if the lists are right, ${accept}`,
-      no_field: `check that the token may read what people have; if nobody has any, ${accept}`,
+      no_people: `check that the token may read resources; if the account has no people, set policy.allowNoPeople: true, or ${accept}`,
+      no_assignments: `check what people have in the account; if the lists are right, ${accept}, or approve the plan`,
+      no_field: `check that the token may read what people have; if nobody has any, ${accept}, or approve the plan`,
     }[why],
   };
 }

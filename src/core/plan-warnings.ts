@@ -28,11 +28,11 @@ export function historyWarnings({
   history,
   source,
   acceptOlderSource,
-  acceptNoHistory,
-}: Pick<PolicyContext, 'history' | 'source' | 'acceptOlderSource' | 'acceptNoHistory'>): Warning[] {
+  acceptNoEvidence,
+}: Pick<PolicyContext, 'history' | 'source' | 'acceptOlderSource' | 'acceptNoEvidence'>): Warning[] {
   const warnings: Warning[] = [];
   if (!history.hasSnapshot) {
-    const deletes = acceptNoHistory
+    const deletes = acceptNoEvidence
       ? 'deletes are allowed by --accept no_evidence'
       : 'deletes are held until the next plan or run on this store';
     warnings.push({

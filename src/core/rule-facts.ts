@@ -60,7 +60,7 @@ export interface PolicyContext {
   /** The kinds of which nobody can tell who has what, and nobody has accepted that. */
   readonly unknownHolders: ReadonlyMap<Kind, UnknownHolders>;
   /** Whether deletes are allowed although the store contains no earlier lists of this account. */
-  readonly acceptNoHistory: boolean;
+  readonly acceptNoEvidence: boolean;
   readonly configCommit: string | null;
   /** The commit that was last applied to the account, or null. */
   readonly appliedCommit: string | null;

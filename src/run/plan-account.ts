@@ -68,7 +68,7 @@ export async function planAccount(
     source,
     uncommitted,
     acceptOlderSource: accept.has('source'),
-    acceptNoHistory: accept.has('no_evidence'),
+    acceptNoEvidence: accept.has('no_evidence'),
     unknownHolders: accept.has('suspicious_list') ? missingPeople(observation) : observation.unknownHolders,
     blocked: accept.has('suspicious_list')
       ? null

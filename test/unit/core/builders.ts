@@ -115,7 +115,7 @@ export function plan(of: Case): Plan {
     unknownHolders:
       of.policy?.allowNoPeople === false ? unknownHolders(observed(of.observed).resources) : new Map(),
     acceptOlderSource: false,
-    acceptNoHistory: false,
+    acceptNoEvidence: false,
     blocked: null,
     warnings: [],
     configDigest: 'sha256:c',

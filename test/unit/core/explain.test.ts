@@ -299,7 +299,7 @@ describe('the explanation of a held delete is exactly', () => {
       {
         reason: 'the service lists no people, so nobody can tell who has it',
         release:
-          'check that the token may read resources; if the account has no people, set policy.allowNoPeople: true',
+          'check that the token may read resources; if the account has no people, set policy.allowNoPeople: true, or run `apply --accept no_evidence`',
       },
     ],
   ])('%s', (_, of, { reason, release }) => {

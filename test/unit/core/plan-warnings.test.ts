@@ -12,8 +12,8 @@ function onlyWarning(of: Case): Warning {
 describe('a warning about the history of an account', () => {
   it('names missing history, and whether deletes are allowed without it', () => {
     const messages = [true, false].map(
-      (acceptNoHistory) =>
-        plan({ skills: [], history: { hasSnapshot: false }, input: { acceptNoHistory } }).warnings[0]
+      (acceptNoEvidence) =>
+        plan({ skills: [], history: { hasSnapshot: false }, input: { acceptNoEvidence } }).warnings[0]
           ?.message,
     );
     expect(messages[0]).toContain('deletes are allowed by --accept no_evidence');

@@ -568,7 +568,7 @@ describe('an entry that is left alone', () => {
         today: '2026-03-10',
         allowances: [],
         unknownHolders: new Map(),
-        acceptNoHistory: false,
+        acceptNoEvidence: false,
       });
       expect(extras.map(({ leave, holds }) => [leave, holds])).toEqual([
         ['protected', []],
@@ -681,7 +681,7 @@ describe('the other guards:', () => {
       ['create skill New', ...heldBy('no_evidence'), 'warning: no_history'],
     ],
     'a plan without earlier lists deletes when that is accepted, and warns': [
-      old({ history: noHistory, input: { acceptNoHistory: true } }),
+      old({ history: noHistory, input: { acceptNoEvidence: true } }),
       [...DELETED, 'warning: no_history'],
     ],
     'an allowed delete is held without earlier lists and when no people are listed': [

@@ -162,7 +162,7 @@ describe('assignments that vanished', () => {
     'are accepted by an approval in mode $mode, which deletes nothing yet',
     async (options) => {
       const on = await stage({ seed });
-      const wish: Wish = { skills: ['Kept'], policy: { allowNoPeople: false }, options };
+      const wish: Wish = { skills: ['Kept'], policy: { allowNoPeople: false }, options, accept: [] };
       await on.apply(wish);
       for (const { id } of on.sandbox.state('acme').skills) on.sandbox.unassign('acme', 'p1', id);
       for (const _ of [1, 2]) {
