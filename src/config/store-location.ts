@@ -22,12 +22,12 @@ const WHAT = 'store.postgres.url';
  * reference can't be read or is not the address of a database.
  */
 export async function openLocation({ store, api }: StoreSettings): Promise<OpenLocation> {
-  if ('file' in store) return store;
+  // A call in flight ends before another process takes the account over.
+  const leaseMs = Math.max(SHORTEST_LEASE_MS, 2 * api.timeoutMs);
+  if ('file' in store) return { ...store, leaseMs };
   const { url, schema } = store.postgres;
   const isWritten = typeof url === 'string';
   const parsed = parsePostgresUrl(isWritten ? url : (await resolveSecret(url, WHAT)).reveal());
-  // A call in flight ends before another process takes the account over.
-  const leaseMs = Math.max(SHORTEST_LEASE_MS, 2 * api.timeoutMs);
   if ('value' in parsed) return { url: parsed.value.url, schema, pool: CONNECTIONS, leaseMs };
   const source = isWritten ? 'the address' : shownRef(url, true);
   throw new SecretError(`${WHAT}: ${source} can't be used: ${parsed.problem} (the value is not shown)`);

@@ -83,15 +83,12 @@ export interface PostgresSettings {
 export type StoreLocation = { readonly file: string } | { readonly postgres: PostgresSettings };
 
 /** Where the store is, for opening it. The address can contain a password, so it is never shown, stored or an argument. */
-export type OpenLocation =
-  | { readonly file: string }
-  | {
-      readonly url: string;
-      readonly schema: string;
-      readonly pool: number;
-      /** How long the lock of an account is valid after its last renewal. */
-      readonly leaseMs: number;
-    };
+export type OpenLocation = (
+  { readonly file: string } | { readonly url: string; readonly schema: string; readonly pool: number }
+) & {
+  /** How long the lease of an account is valid after its last renewal. */
+  readonly leaseMs: number;
+};
 
 /** `rolecall.yaml` with every default filled in. Paths are absolute. */
 export interface ServiceSettings {

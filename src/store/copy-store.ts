@@ -80,7 +80,7 @@ export async function copyStore(
 
 /** Reads the file as it is at this moment. */
 async function readFile<T>(file: string, work: (source: Database) => Promise<T>): Promise<T> {
-  const db = openDatabase(file, { mustExist: true });
+  const db = openDatabase({ file, leaseMs: 0 }, { mustExist: true });
   try {
     return await db.connection().execute(async (connection) => {
       await sql`begin`.execute(connection);

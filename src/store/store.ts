@@ -47,7 +47,7 @@ export interface Store {
 export async function openStore(location: OpenLocation, options: OpenOptions = {}): Promise<Store> {
   if ('file' in location) {
     const { openSqlite } = await import('./sqlite/database.ts');
-    return createStore(openSqlite(location.file, options));
+    return createStore(openSqlite(location, options));
   }
   const { openPostgres } = await import('./postgres/database.ts');
   return createStore(await openPostgres(location, options));

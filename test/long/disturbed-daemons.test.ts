@@ -8,7 +8,7 @@ const SECONDS = Number(process.env['ROLECALL_LONG_SECONDS'] ?? 150);
 const ACCOUNTS = Number(process.env['ROLECALL_LONG_ACCOUNTS'] ?? 12);
 const EVERY_SECONDS = Number(process.env['ROLECALL_LONG_EVERY'] ?? 4);
 /** How long the lock of an account is valid in a SQLite store after its last renewal. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 10_000;
 
 /** An odd number, so that both daemons meet each of them in time. */
 const DISTURBANCES = [

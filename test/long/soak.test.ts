@@ -78,7 +78,7 @@ test(
       accounts: 40,
       everySeconds: 1,
       members: 1,
-      leaseMs: 30_000,
+      leaseMs: 10_000,
       restMs: 0,
       store: 'sqlite',
       behindMs: 0,
@@ -106,7 +106,7 @@ test(
     await untilMatched(fleet, 240_000);
     await daemon.stop();
 
-    const { breaches, figures } = await reportOf(fleet, noDisturbances(), { endMs, takeoverMs: 30_000 });
+    const { breaches, figures } = await reportOf(fleet, noDisturbances(), { endMs, takeoverMs: 10_000 });
     console.log(figures);
     expect(Object.entries(breaches).filter(([check]) => !ABOUT_TIME.includes(check))).toEqual([]);
     expect(acted.filter((times) => times === 0).length).toBeLessThan(acted.length / 2);

@@ -4,6 +4,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError, errorCode } from '../../core/errors.ts';
+import type { OpenLocation } from '../../core/settings.ts';
 import { SQLite } from '../../system/sqlite.ts';
 import { creationOf, otherVersion } from '../creation.ts';
 import { databaseOver, type OpenDatabase, type OpenOptions } from '../engine.ts';
@@ -16,9 +17,12 @@ import { APPLICATION_ID, countAsOpen, hasLog, inspectStoreFile } from './store-f
 /** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
 
+export type SqliteLocation = Extract<OpenLocation, { readonly file: string }>;
+
 /** Opens or creates the store in a file. Throws StoreError. */
-export function openSqlite(file: string, options: OpenOptions = {}): OpenDatabase {
-  const db = openDatabase(file, options);
+export function openSqlite(location: SqliteLocation, options: OpenOptions = {}): OpenDatabase {
+  const { file } = location;
+  const db = openDatabase(location, options);
   return {
     db,
     quick: db,
@@ -60,7 +64,11 @@ async function writeNothing(db: Database): Promise<void> {
 }
 
 /** Opens the file; creates it (mode 0600) and its folder when they are missing and need not exist. Throws StoreError. */
-export function openDatabase(file: string, { mustExist = false, onReadOnly }: OpenOptions = {}): Database {
+export function openDatabase(
+  location: SqliteLocation,
+  { mustExist = false, onReadOnly }: OpenOptions = {},
+): Database {
+  const { file } = location;
   try {
     const state = inspectStoreFile(file);
     if (state !== 'store' && mustExist) throw missingStore(file);
@@ -72,10 +80,10 @@ export function openDatabase(file: string, { mustExist = false, onReadOnly }: Op
       // A database in memory cannot have a log, so bytes 18 and 19, its write and its read version, must be 1.
       const driver = new SQLite(contentOf(file).fill(1, 18, 20));
       onReadOnly(file);
-      return openDriver(driver, file);
+      return openDriver(driver, location);
     }
     for (const part of ['', '-wal', '-shm']) makePrivate(`${file}${part}`);
-    return openDriver(new SQLite(file, { timeout: OPEN_TIMEOUT_MS }), file);
+    return openDriver(new SQLite(file, { timeout: OPEN_TIMEOUT_MS }), location);
   } catch (error) {
     throw toStoreError(error, file);
   }
@@ -130,7 +138,7 @@ function makePrivate(file: string): void {
   if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
 }
 
-function openDriver(driver: SQLite.Database, file: string): Database {
+function openDriver(driver: SQLite.Database, { file, leaseMs }: SqliteLocation): Database {
   try {
     driver.pragma('foreign_keys = ON');
     // Before WAL is turned on, so that the main file contains the application id from the start.
@@ -141,7 +149,7 @@ function openDriver(driver: SQLite.Database, file: string): Database {
     // From now on the store waits, without blocking the process.
     driver.pragma('busy_timeout = 0');
     const database = preparedOnce(driver, countAsOpen(file));
-    return databaseOver(new SqliteDialect({ database }), sqliteEngine);
+    return databaseOver(new SqliteDialect({ database }), sqliteEngine(leaseMs));
   } catch (error) {
     driver.close();
     throw error;

@@ -6,28 +6,28 @@ import { isDead } from '../process-identity.ts';
 import type { Database } from '../tables.ts';
 import { toIso } from '../row-values.ts';
 
-const LEASE_MS = 30_000;
-
-export const sqliteEngine: Engine = {
-  async transact(connection, options, work) {
-    if (!options.isDurable) return await transact(connection, work);
-    await sql`pragma synchronous = full`.execute(connection);
-    try {
-      return await transact(connection, work);
-    } finally {
-      await sql`pragma synchronous = normal`.execute(connection);
-    }
-  },
-  // A row that another one refers to may be pruned meanwhile.
-  isRepeatable: (error) =>
-    error instanceof SQLite.SqliteError && /^SQLITE_(BUSY|LOCKED|CONSTRAINT_FOREIGNKEY)/.test(error.code),
-  // The transaction has the write lock from its start.
-  forShare: sql``,
-  timeAfter: (ms, nowMs) => sql`${toIso(nowMs + ms)}`,
-  clockMs: (_connection, nowMs) => Promise.resolve(nowMs),
-  isDead,
-  leaseMs: LEASE_MS,
-};
+export function sqliteEngine(leaseMs: number): Engine {
+  return {
+    async transact(connection, options, work) {
+      if (!options.isDurable) return await transact(connection, work);
+      await sql`pragma synchronous = full`.execute(connection);
+      try {
+        return await transact(connection, work);
+      } finally {
+        await sql`pragma synchronous = normal`.execute(connection);
+      }
+    },
+    // A row that another one refers to may be pruned meanwhile.
+    isRepeatable: (error) =>
+      error instanceof SQLite.SqliteError && /^SQLITE_(BUSY|LOCKED|CONSTRAINT_FOREIGNKEY)/.test(error.code),
+    // The transaction has the write lock from its start.
+    forShare: sql``,
+    timeAfter: (ms, nowMs) => sql`${toIso(nowMs + ms)}`,
+    clockMs: (_connection, nowMs) => Promise.resolve(nowMs),
+    isDead,
+    leaseMs,
+  };
+}
 
 /** Takes the write lock at the start, so that a second writer cannot make the transaction fail later. */
 async function transact<T>(connection: Database, work: (connection: Database) => Promise<T>): Promise<T> {

@@ -27,10 +27,10 @@ export async function createModelStore(): Promise<ModelStore> {
 function inFile(): ModelStore {
   const folder = mkdtempSync(join(tmpdir(), 'rolecall-model-'));
   const file = join(folder, 'rolecall.db');
-  void createStore(openSqlite(file)).close();
+  void createStore(openSqlite({ file, leaseMs: 30_000 })).close();
   const db = new SQLite(file, { readonly: true });
   return {
-    open: () => Promise.resolve(createStore(openSqlite(file))),
+    open: () => Promise.resolve(createStore(openSqlite({ file, leaseMs: 30_000 }))),
     rows: (statement, ...values) => db.prepare(statement).all(...values),
     activity: () => 0,
     rest: () => Promise.resolve(),

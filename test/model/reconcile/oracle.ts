@@ -29,7 +29,7 @@ export interface Watch {
   readonly firstCall: number;
   /** The approval that was given and not used up when the run began. */
   readonly approval: { readonly digest: string; readonly givenAtMs: number } | null;
-  readonly acceptNoHistory: boolean;
+  readonly acceptNoEvidence: boolean;
   /** The people and entries of the last run; null if its lists may have been wrong. */
   readonly good: GoodLists | null;
   runId: string | null;
@@ -278,7 +278,7 @@ function* judgeDelete(
   const listsNobody = lastPeople.every(({ people: listed }) => listed.length === 0);
   if (listsNobody && policy.allowNoPeople === false && (policy.delete === 'unused' || isFormerName))
     yield 'no people were listed';
-  if (!watch.acceptNoHistory && !wereListsRead(calls.slice(0, watch.firstCall)))
+  if (!watch.acceptNoEvidence && !wereListsRead(calls.slice(0, watch.firstCall)))
     yield 'no earlier run had read the lists';
   if (policy.ownership === 'managed') {
     const isFormer = desired.some((each) => each.formerly?.some((one) => exactly(one) === exactly(name)));

@@ -153,7 +153,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
   const stop = new AbortController();
   const watch: Watch = {
     number: game.runs, mode: step.mode, wish, firstCall: traffic.calls.length,
-    approval: game.approval, acceptNoHistory: step.acceptNoHistory ?? true, good: game.good, runId: null, plan: null, stoppedAtMs: null,
+    approval: game.approval, acceptNoEvidence: step.acceptNoEvidence ?? true, good: game.good, runId: null, plan: null, stoppedAtMs: null,
   }; // prettier-ignore
   const current = { watch, step, arrivals: 0, wasEdited: false, ended: false };
   game.current = current;
@@ -166,7 +166,7 @@ async function runOnce(game: Game, step: RunStep, wish: Wish): Promise<RunResult
       program.run(wish, {
         mode: step.mode,
         acceptShrink: step.acceptShrink,
-        acceptNoHistory: watch.acceptNoHistory,
+        acceptNoEvidence: watch.acceptNoEvidence,
         stop: stop.signal,
         onPlan(plan, runId) {
           watch.plan = plan;
@@ -235,7 +235,7 @@ async function rival(game: Game, starting: Promise<Program>, wish: Wish): Promis
   await program.run(wish, {
     mode: 'apply',
     acceptShrink: false,
-    acceptNoHistory: false,
+    acceptNoEvidence: false,
     stop: signal,
     onPlan() {
       if (game.current?.ended !== true) game.problems.push('a second process ran at the same time');

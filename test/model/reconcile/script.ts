@@ -97,7 +97,7 @@ export interface RunStep {
   readonly rivalAt: number | null;
   readonly acceptShrink: boolean;
   /** Accepted if omitted, as in stories that are older than this rule. */
-  readonly acceptNoHistory?: boolean;
+  readonly acceptNoEvidence?: boolean;
 }
 
 export type Step =

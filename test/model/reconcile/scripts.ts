@@ -220,7 +220,7 @@ const run: fc.Arbitrary<RunStep> = fc.record({
   stopAt: often<number | null>(null, often<number | null>(null, fc.integer({ min: 1, max: 14 }))),
   rivalAt: often<number | null>(null, often<number | null>(null, fc.integer({ min: 1, max: 14 }))),
   acceptShrink: often(false, fc.boolean()),
-  acceptNoHistory: fc.boolean(),
+  acceptNoEvidence: fc.boolean(),
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(

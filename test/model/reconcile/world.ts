@@ -45,7 +45,7 @@ export interface Row {
 export interface RunOrder {
   readonly mode: 'plan' | 'approve' | 'apply';
   readonly acceptShrink: boolean;
-  readonly acceptNoHistory: boolean;
+  readonly acceptNoEvidence: boolean;
   readonly stop: AbortSignal;
   readonly onPlan?: (plan: Plan, runId: string) => void;
 }
@@ -159,7 +159,7 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
     loadCron: () => Promise.resolve(() => false),
   };
   return {
-    run(wish, { mode, acceptShrink, acceptNoHistory, stop, onPlan }) {
+    run(wish, { mode, acceptShrink, acceptNoEvidence, stop, onPlan }) {
       const request: AccountRequest = {
         settings: settingsOf(wish, script, sandbox),
         api,
@@ -168,7 +168,7 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
         trigger: mode === 'approve' ? 'schedule' : 'cli',
         accept: new Set([
           ...(acceptShrink ? (['suspicious_list'] as const) : []),
-          ...(acceptNoHistory ? (['no_evidence'] as const) : []),
+          ...(acceptNoEvidence ? (['no_evidence'] as const) : []),
         ]),
         signals: locks.signals({ stop, kill: new AbortController().signal }),
       };

@@ -17,7 +17,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 describe('the location of the store', () => {
   it('is the SQLite file, which needs nothing else', async () => {
-    expect(await openLocation({ store: { file: '/a.db' }, api })).toEqual({ file: '/a.db' });
+    expect(await openLocation({ store: { file: '/a.db' }, api })).toEqual({ file: '/a.db', leaseMs: 60_000 });
     expect(await storeName({ store: { file: '/a.db' }, api })).toBe('/a.db');
   });
 

@@ -82,7 +82,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
   const file = join(folder, 'x.db');
   let statements: string[] = [];
   let ofRun: readonly string[] = [];
-  const opened = openSqlite(file);
+  const opened = openSqlite({ file, leaseMs: 30_000 });
   const counter: KyselyPlugin = {
     transformQuery({ node }) {
       statements.push(node.kind === 'RawNode' ? node.sqlFragments.join('?').trim() : node.kind);

@@ -2,10 +2,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Lease } from '../../../src/core/ports/locks.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { sqliteEngine } from '../../../src/store/sqlite/sqlite-engine.ts';
 import { type Fixture, fixture, listed, openAgain, runId } from './fixture.ts';
 
-const LEASE_MS = sqliteEngine.leaseMs;
+const LEASE_MS = 30_000;
 
 const KEY = 'digest-of-a-token';
 

@@ -23,7 +23,7 @@ import { openPostgres } from '../../../src/store/postgres/database.ts';
 import { postgresEngine } from '../../../src/store/postgres/postgres-engine.ts';
 import type { PostgresLocation } from '../../../src/store/postgres/postgres-errors.ts';
 import { createStore, type Store } from '../../../src/store/store.ts';
-import { openSqlite } from '../../../src/store/sqlite/database.ts';
+import { openSqlite, type SqliteLocation } from '../../../src/store/sqlite/database.ts';
 import { freshPostgres } from '../../support/postgres.ts';
 import { openSyncPostgres } from '../../support/sync-postgres.ts';
 import { observed } from '../core/builders.ts';
@@ -155,7 +155,7 @@ export async function postgresFixture(given?: PostgresLocation): Promise<Fixture
 
 /** A store in a file. */
 export function sqliteFixture(file = join(newFolder(), 'data', 'rolecall.db')): SqliteFixture {
-  const store = createStore(openSqlite(file));
+  const store = createStore(openSqlite(at(file)));
   onTestFinished(() => store.close());
 
   function plain<T>(work: (db: SQLite.Database) => T): T {
@@ -181,7 +181,12 @@ export function sqliteFixture(file = join(newFolder(), 'data', 'rolecall.db')): 
     afterDelete: (table, when, statements) =>
       execute(`create trigger fault after delete on ${table} when ${when} begin ${statements}; end`),
   };
-  return { ...withShortForms(store, { file }, direct), file };
+  return { ...withShortForms(store, at(file), direct), file };
+}
+
+/** A SQLite store in this file. */
+export function at(file: string): SqliteLocation {
+  return { file, leaseMs: 30_000 };
 }
 
 function withShortForms(store: Store, location: OpenLocation, direct: Direct): Fixture {

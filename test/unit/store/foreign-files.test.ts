@@ -18,7 +18,7 @@ import { describe, expect, it } from 'vitest';
 import { APPLICATION_ID } from '../../../src/store/sqlite/store-file.ts';
 import { creationOf } from '../../../src/store/creation.ts';
 import { openSqlite } from '../../../src/store/sqlite/database.ts';
-import { failure, sqliteFixture, newFolder } from './fixture.ts';
+import { at, failure, sqliteFixture, newFolder } from './fixture.ts';
 
 /** Everything that is visible of a folder: names, modes, times and bytes. */
 function snapshot(folder: string): unknown {
@@ -131,7 +131,7 @@ describe('a file of another program', () => {
     const folder = join(file, '..');
     const before = snapshot(folder);
     for (const options of [{}, { mustExist: true }]) {
-      const error = failure(() => openSqlite(file, options));
+      const error = failure(() => openSqlite(at(file), options));
       expect(error.message).toContain(file);
       expect(error.message).toContain('nothing was changed');
       if (what.endsWith('newer store')) expect(error.code).toBe('store_newer');
@@ -143,7 +143,7 @@ describe('a file of another program', () => {
   it('is refused without being opened if it is a device', () => {
     const before = lstatSync('/dev/null').mode;
     for (const device of ['/dev/null', '/dev/zero'])
-      expect(failure(() => openSqlite(device)).message).toContain('is not a file');
+      expect(failure(() => openSqlite(at(device))).message).toContain('is not a file');
     expect(lstatSync('/dev/null').mode).toBe(before);
   });
 
@@ -151,7 +151,7 @@ describe('a file of another program', () => {
     const { backupStore } = await import('../../../src/store/backup.ts');
     const file = foreign(PLACES);
     const before = snapshot(join(file, '..'));
-    await expect(backupStore({ file }, join(newFolder(), 'copy.db'))).rejects.toMatchObject({
+    await expect(backupStore(at(file), join(newFolder(), 'copy.db'))).rejects.toMatchObject({
       code: 'store_foreign',
     });
     await expect(backupStore(sqliteFixture().location, file)).rejects.toMatchObject({
@@ -172,7 +172,7 @@ describe('an empty file', () => {
     const file = join(newFolder(), 'x.db');
     writeFileSync(file, '');
     const before = snapshot(join(file, '..'));
-    expect(failure(() => openSqlite(file, { mustExist: true })).code).toBe('store_missing');
+    expect(failure(() => openSqlite(at(file), { mustExist: true })).code).toBe('store_missing');
     expect(snapshot(join(file, '..'))).toEqual(before);
   });
 });

@@ -2,10 +2,9 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { HOST } from '../../../src/store/process-identity.ts';
-import { sqliteEngine } from '../../../src/store/sqlite/sqlite-engine.ts';
 import { ENGINE, fixture, openAgain, operation, result, runId, T0 } from './fixture.ts';
 
-const LEASE_MS = sqliteEngine.leaseMs;
+const LEASE_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
 /** The id of a process that has ended. */

@@ -8,7 +8,7 @@ import { openSqlite } from '../../../src/store/sqlite/database.ts';
 import { damageTable } from '../../support/damage.ts';
 import { mountReadOnly } from '../../support/small-disk.ts';
 import { SCHEMA_VERSION } from '../../../src/store/tables.ts';
-import { failure, sqliteFixture, newFolder } from './fixture.ts';
+import { at, failure, sqliteFixture, newFolder } from './fixture.ts';
 
 const DOCUMENTED = {
   runs: 'id account remote_account_id trigger mode status started_at finished_at config_digest config_commit plan_digest created deleted held kept failed requests retries error_code error',
@@ -76,12 +76,12 @@ describe('an existing store', () => {
 
   it('that is damaged is found by `verify`, whose error says how to recover', async () => {
     const file = join(newFolder(), 'a store.db');
-    await openSqlite(file).close();
-    const intact = openSqlite(file);
+    await openSqlite(at(file)).close();
+    const intact = openSqlite(at(file));
     await intact.verify();
     await intact.close();
     damageTable(file, 'plan_bodies');
-    const store = openSqlite(file);
+    const store = openSqlite(at(file));
     onTestFinished(() => store.close());
     await expect(store.verify()).rejects.toMatchObject({
       code: 'store_corrupt',
@@ -91,7 +91,7 @@ describe('an existing store', () => {
 
   it('is not created when it must exist and is missing', () => {
     const file = join(newFolder(), 'sub', 'x.db');
-    expect(failure(() => openSqlite(file, { mustExist: true })).code).toBe('store_missing');
+    expect(failure(() => openSqlite(at(file), { mustExist: true })).code).toBe('store_missing');
     expect(existsSync(dirname(file))).toBe(false);
   });
 
@@ -104,7 +104,7 @@ describe('an existing store', () => {
     if (!mountReadOnly(live, mounts.live)) return context.skip('nothing can be mounted here');
     const reported: string[] = [];
     const onReadOnly = (file: string) => void reported.push(file);
-    const open = (folder: string) => createStore(openSqlite(join(folder, 'x.db'), { onReadOnly }));
+    const open = (folder: string) => createStore(openSqlite(at(join(folder, 'x.db')), { onReadOnly }));
     const runs = async (folder: string) => {
       const opened = open(folder);
       await opened.journal.rememberThrottle('dropped', 5);
@@ -118,7 +118,7 @@ describe('an existing store', () => {
     expect(store.rows('select name from accounts')).toEqual([{ name: 'acme' }]);
     mountReadOnly(copy, mounts.copy);
     expect(failure(() => open(mounts.copy)).message).toContain('the latest changes are in its log');
-    expect(failure(() => createStore(openSqlite(join(mounts.copy, 'x.db')))).code).toBe('store_readonly');
+    expect(failure(() => createStore(openSqlite(at(join(mounts.copy, 'x.db'))))).code).toBe('store_readonly');
     await store.close();
     expect(existsSync(`${store.file}-wal`)).toBe(false);
     expect(await runs(mounts.live)).toEqual([next, id]);

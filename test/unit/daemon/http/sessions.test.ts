@@ -78,7 +78,7 @@ describe('a session', () => {
 
 describe('the key of sessions', () => {
   const open = (file: string) => {
-    const store = createStore(openSqlite(file));
+    const store = createStore(openSqlite({ file, leaseMs: 30_000 }));
     onTestFinished(() => store.close());
     return store;
   };
