@@ -101,7 +101,8 @@ export async function openSession(
       options.compareCommits ??
       (async (a, b) => {
         const { compareCommits } = await import('../git/commit.ts');
-        return await compareCommits(fileInRepository(configuration, service), a, b, filesOf(configuration));
+        const files = { file: fileInRepository(configuration, service), others: filesOf(configuration) };
+        return await compareCommits(files, a, b);
       }),
     loadCron: async () => (await import('../daemon/cron.ts')).cronTicked,
   };

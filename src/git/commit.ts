@@ -59,7 +59,7 @@ export function createCommitReader(nowMs: () => number = Date.now): CommitReader
       }
       return (await last.answer)?.commit ?? null;
     },
-    compare: ({ file, others, locate }, older, newer) => compareCommits(file, older, newer, others, locate),
+    compare: compareCommits,
   };
 }
 
@@ -133,11 +133,9 @@ const MOST_RELATIONS = 1000;
  * of the others; `unknown` when git can't determine it, such as in a shallow clone. Git is asked once about each two commits.
  */
 export async function compareCommits(
-  file: string,
+  { file, others = [], locate = asGiven }: Pick<CommitPlace, 'file' | 'locate'> & Partial<CommitPlace>,
   older: string,
   newer: string,
-  others: readonly string[] = [],
-  locate: Locate = asGiven,
 ): Promise<CommitRelation> {
   const key = `${older} ${newer} ${file}`;
   if (relations.size === MOST_RELATIONS) relations.clear();

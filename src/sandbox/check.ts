@@ -66,18 +66,13 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 /** What is expected, and the given value. Undefined: the schema has a message of its own. */
 function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return `the keys are ${issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape).join(', ') : 'others'}`;
-    case 'invalid_type':
-      return shouldBe(EXPECTED[issue.expected] ?? issue.expected, issue.input);
-    case 'invalid_value':
-      return shouldBe(`one of ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`, issue.input);
-    case 'too_small':
-      return shouldBe('a string that is not empty', issue.input);
-    default:
-      return undefined;
-  }
+  const { input, inst } = issue;
+  if (issue.code === 'unrecognized_keys')
+    return `the keys are ${inst instanceof z.ZodObject ? Object.keys(inst.shape).join(', ') : 'others'}`;
+  if (issue.code === 'invalid_type') return shouldBe(EXPECTED[issue.expected] ?? issue.expected, input);
+  if (issue.code === 'invalid_value')
+    return shouldBe(`one of ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`, input);
+  return issue.code === 'too_small' ? shouldBe('a string that is not empty', input) : undefined;
 }
 
 /** The value, checked and typed. Throws one `SandboxError` with every problem. `path` names the value. */

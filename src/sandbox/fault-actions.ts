@@ -5,8 +5,8 @@ import { errorResponse, jsonResponse, retryAfter, type ServiceResponse } from '.
 
 /** What an action may do with the request: carry it out, now (perhaps with another name) or later. */
 export interface FaultEffects {
-  perform(rename?: (name: string) => string): ServiceResponse;
-  performLater(ms: number): void;
+  readonly perform: (rename?: (name: string) => string) => ServiceResponse;
+  readonly performLater: (ms: number) => void;
   readonly authorization: string;
 }
 

@@ -182,8 +182,8 @@ export type CreateBody = { readonly name: string } | { readonly problems: readon
 
 const strict = new TextDecoder('utf-8', { fatal: true });
 
-function problem(place: string, type: string, msg: string, input: unknown, ctx = {}): ValidationProblem {
-  return { loc: place.split('.', 2), msg, type, input, ctx };
+function problem(place: string, type: string, msg: string, input: unknown): ValidationProblem {
+  return { loc: place.split('.', 2), msg, type, input, ctx: {} };
 }
 
 function* nameProblems(body: Readonly<Record<string, unknown>>, settings: SandboxSettings) {
@@ -194,14 +194,13 @@ function* nameProblems(body: Readonly<Record<string, unknown>>, settings: Sandbo
   if (name === undefined) yield problem('body.name', 'missing', 'Field required', body);
   else if (typeof name !== 'string')
     yield problem('body.name', 'string_type', 'Input should be a valid string', name);
-  else if (length < min)
-    yield problem('body.name', 'string_too_short', `${should} least ${min} characters`, name, {
-      min_length: min,
-    });
-  else if (max !== null && length > max)
-    yield problem('body.name', 'string_too_long', `${should} most ${max} characters`, name, {
-      max_length: max,
-    });
+  else if (length < min) {
+    const ctx = { min_length: min };
+    yield { ...problem('body.name', 'string_too_short', `${should} least ${min} characters`, name), ctx };
+  } else if (max !== null && length > max) {
+    const ctx = { max_length: max };
+    yield { ...problem('body.name', 'string_too_long', `${should} most ${max} characters`, name), ctx };
+  }
 }
 
 /** The name in the body of a create, or every problem of the body. */
@@ -220,7 +219,7 @@ export function readCreateBody(
     body = JSON.parse(strict.decode(bytes));
   } catch (cause) {
     const error = cause instanceof SyntaxError ? cause.message : 'the bytes are not UTF-8';
-    return { problems: [problem('body', 'json_invalid', 'JSON decode error', {}, { error })] };
+    return { problems: [{ ...problem('body', 'json_invalid', 'JSON decode error', {}), ctx: { error } }] };
   }
   if (!isRecord(body))
     return { problems: [problem('body', 'object_type', 'Input should be a valid object', body)] };

@@ -210,7 +210,9 @@ describe('the checkout of a daemon', () => {
     const [first = '', , third = '', fourth = ''] = shas;
     expect(folderNames(origin)).toEqual([third, fourth].toSorted());
     expect(await checkout.refresh()).toMatchObject({ type: 'unchanged' });
-    expect(await compareCommits(path.join(checkout.link, 'config/a.yaml'), first, fourth)).toBe('ancestor');
+    expect(await compareCommits({ file: path.join(checkout.link, 'config/a.yaml') }, first, fourth)).toBe(
+      'ancestor',
+    );
   });
 });
 

@@ -58,7 +58,9 @@ describe('the commit of a configuration', () => {
     );
     git(folder, 'commit', '-qam', 'Second');
     const second = git(folder, 'rev-parse', 'HEAD');
-    expect(await compareCommits(outside, first, second, [outside, account])).toBe('ancestor');
+    expect(await compareCommits({ file: outside, others: [outside, account] }, first, second)).toBe(
+      'ancestor',
+    );
   });
 
   test('is undefined outside of git, in an empty repository, for an untracked file and for a broken repository', async () => {
@@ -91,12 +93,12 @@ describe('two commits', () => {
     git(folder, 'checkout', '-q', '-b', 'side', first);
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'side');
     const side = git(folder, 'rev-parse', 'HEAD');
-    expect(await compareCommits(file, first, first)).toBe('same');
-    expect(await compareCommits(file, first, second)).toBe('ancestor');
-    expect(await compareCommits(file, second, first)).toBe('descendant');
-    expect(await compareCommits(file, second, side)).toBe('diverged');
-    expect(await compareCommits(file, first, 'f'.repeat(40))).toBe('unknown');
-    expect(await compareCommits(file, '--all', first)).toBe('unknown');
+    expect(await compareCommits({ file }, first, first)).toBe('same');
+    expect(await compareCommits({ file }, first, second)).toBe('ancestor');
+    expect(await compareCommits({ file }, second, first)).toBe('descendant');
+    expect(await compareCommits({ file }, second, side)).toBe('diverged');
+    expect(await compareCommits({ file }, first, 'f'.repeat(40))).toBe('unknown');
+    expect(await compareCommits({ file }, '--all', first)).toBe('unknown');
   });
 
   test('cannot be compared in a shallow clone, and git is asked once about those that can', async () => {
@@ -106,14 +108,14 @@ describe('two commits', () => {
     git(folder, 'clone', '-q', '--depth', '1', `file://${folder}`, clone);
     const file = path.join(clone, 'config/rolecall.yaml');
     const head = git(clone, 'rev-parse', 'HEAD');
-    expect(await compareCommits(file, first, head)).toBe('unknown');
+    expect(await compareCommits({ file }, first, head)).toBe('unknown');
     git(clone, 'fetch', '-q', '--depth', '1', 'origin', first);
-    expect(await compareCommits(file, first, head)).toBe('unknown');
+    expect(await compareCommits({ file }, first, head)).toBe('unknown');
     expect((await readConfigCommit(file, []))?.sha).toBe(head);
     git(clone, 'fetch', '-q', '--unshallow');
-    expect(await compareCommits(file, first, head)).toBe('ancestor');
+    expect(await compareCommits({ file }, first, head)).toBe('ancestor');
     rmSync(path.join(clone, '.git'), { recursive: true });
-    expect(await compareCommits(file, first, head)).toBe('ancestor');
-    expect(await compareCommits(file, head, first)).toBe('unknown');
+    expect(await compareCommits({ file }, first, head)).toBe('ancestor');
+    expect(await compareCommits({ file }, head, first)).toBe('unknown');
   });
 });

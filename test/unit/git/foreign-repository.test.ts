@@ -66,7 +66,7 @@ async function readAsDaemon({ folder, file, commits }: Repository): Promise<void
     utimesSync(path.join(folder, name), later, later);
   }
   await readConfigCommit(file, [path.join(folder, 'config/accounts/a.yaml')]);
-  await compareCommits(file, ...commits);
+  await compareCommits({ file }, ...commits);
   await remoteOrigin(file);
 }
 
@@ -140,7 +140,7 @@ describe('reading the repository of another owner', () => {
     for (const name of readdirSync(objects))
       if (/^[0-9a-f]{2}$/u.test(name)) rmSync(path.join(objects, name), { recursive: true });
     expect(await readConfigCommit(file, [])).toBeUndefined();
-    expect(await compareCommits(file, ...commits)).toBe('unknown');
+    expect(await compareCommits({ file }, ...commits)).toBe('unknown');
     expect(existsSync(trace)).toBe(false);
   });
 
