@@ -1,7 +1,8 @@
 // Decompresses the body of a response as a stream: at most two content codings, and never more bytes than the limit at
-// any stage.
+// any stage. Reads JSON from it in one piece.
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { ServiceError } from '../core/errors.ts';
 
 /** A body that cannot be decompressed. The message completes a sentence that starts with the name of the body. */
 export class UnreadableBody extends Error {
@@ -71,7 +72,7 @@ export async function beginningOf(body: AsyncIterable<Uint8Array>, maxBytes: num
 }
 
 /** The text of complete bytes, or undefined when they are not UTF-8. */
-export function utf8(bytes: Uint8Array): string | undefined {
+function utf8(bytes: Uint8Array): string | undefined {
   try {
     return decoder.decode(bytes);
   } catch {
@@ -103,4 +104,55 @@ function withReadableErrors(decompressor: Transform): Transform {
     destroy(error, (after) => callback(isOwn ? unreadable : (after ?? error)));
   };
   return decompressor;
+}
+
+/** Escaped backslashes, surrogate pairs, and lone surrogates, which are not valid Unicode. */
+const SURROGATES = /\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]../gi;
+/** What replaces a lone surrogate. */
+const LOST = '\\ufffd';
+
+/** More values than a list of the most people has. Their number decides how long the parser blocks the process. */
+const MOST_VALUES = 3_000_000;
+
+/**
+ * Parses the complete body. Throws ServiceError `malformed`, whose cause is a CutOff if the body may be incomplete. `what` is
+ * the name of the body in messages.
+ */
+export async function readJson(what: string, body: AsyncIterable<Uint8Array>): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of body) chunks.push(chunk);
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error;
+    throw malformed(`${what} ${error.message}`, error.isCutOff ? new CutOff() : undefined);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (hasTooManyValues(bytes)) throw malformed(`${what} has more than ${MOST_VALUES} values`);
+  const text = utf8(bytes);
+  if (text === undefined) throw malformed(`${what} is not UTF-8`);
+  try {
+    return JSON.parse(text.replace(SURROGATES, (escape) => (escape.length === 6 ? LOST : escape)));
+  } catch {
+    // The parser's own message is dropped, because it quotes the text.
+    const start = text.trimStart().at(0) ?? '[';
+    if (start === '<')
+      throw malformed(`${what} is a web page and not JSON: check the base address and the proxy`);
+    if (start !== '[' && start !== '{') throw malformed(`${what} is not JSON`);
+    throw malformed(`${what} is cut off, or not JSON`, new CutOff());
+  }
+}
+
+export function malformed(message: string, cause?: CutOff): ServiceError {
+  const explained = `${message}; rolecall uses only complete and valid lists`;
+  return new ServiceError('malformed', explained, { cause });
+}
+
+/** Counts what begins or separates values. In names it counts too much, but no list has so many of these. */
+function hasTooManyValues(bytes: Uint8Array): boolean {
+  let values = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === 0x2c || byte === 0x5b || byte === 0x7b) values += 1;
+  }
+  return values > MOST_VALUES;
 }

@@ -7,13 +7,11 @@ import type { Secret } from '../core/secret.ts';
 import type { AccountSettings, ApiSettings } from '../core/settings.ts';
 import { sha256 } from '../system/digest.ts';
 import PQueue from 'p-queue';
-import { createPace, type Pace } from './pacing.ts';
 import { LARGEST_ANSWER_BYTES } from '../core/limits.ts';
 import { createReader } from './reader.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
-import { createRequests, type Requests } from './requests.ts';
+import { Pace, Requests } from './requests.ts';
 import { type Dispatchers, openDispatchers } from '../system/dispatchers.ts';
-import { createTransport } from './transport.ts';
 import { createWriter } from './writer.ts';
 
 export interface ConnectionOptions {
@@ -39,12 +37,10 @@ export function createConnections(options: ConnectionOptions): Connections {
   const { api } = options;
   const hosts = new Map<string, PQueue>();
   const paces = new Map<string, Pace>();
-  /** The end of the pause that a response requested since the start of this process, by account; epoch milliseconds. */
-  const throttled = new Map<string, number>();
   let dispatchers: Promise<Dispatchers> | undefined;
 
   function paceOf(account: AccountSettings): Pace {
-    const pace = paces.get(account.name) ?? createPace(api, hostOf(account.baseUrl));
+    const pace = paces.get(account.name) ?? new Pace(api, hostOf(account.baseUrl));
     paces.set(account.name, pace);
     return pace;
   }
@@ -75,22 +71,16 @@ export function createConnections(options: ConnectionOptions): Connections {
     // Awaited below. If the token is not readable either, nobody awaits it, and its failure would end the process.
     opening.catch(() => undefined);
     const token = await options.token(account);
-    const transport = createTransport({
+    const requests = new Requests({
       baseUrl: account.baseUrl,
       token,
       userAgent: `rolecall/${options.version}`,
       timeoutMs: api.timeoutMs,
-      dispatcher: (await opening).to(account.baseUrl),
-      kill: signals.kill,
-    });
-    const requests = createRequests(transport, paceOf(account), {
       retries: api.retries,
-      stop: signals.stop,
-      check: signals.check,
-      token,
+      dispatcher: (await opening).to(account.baseUrl),
+      pace: paceOf(account),
       observer: options.observer(account.name),
-      throttledUntilMs: throttled.get(account.name) ?? null,
-      onThrottled: (untilMs) => void throttled.set(account.name, untilMs),
+      signals,
     });
     return { requests, token };
   }

@@ -1,12 +1,12 @@
 // Validates and converts the objects of responses: strictly where the service documents a rule, otherwise leniently.
 // Removes salaries here, so that no other code receives one.
+import { firstFew } from '../core/amounts.ts';
 import type { Entry, Resource, Warning } from '../core/catalog.ts';
 import type { Secret } from '../core/secret.ts';
 import { LONGEST_NAME, MOST_ENTRIES, MOST_PEOPLE } from '../core/limits.ts';
-import { isLongerThan, wellFormed } from '../core/names.ts';
+import { compareCodePoints, isLongerThan } from '../core/names.ts';
 import type { Listing } from '../core/ports/service.ts';
-import { distinct, mergeEntries, mergePeople } from './distinct.ts';
-import { malformed, objectsOf, type ParsedBody } from './list.ts';
+import { malformed } from './body.ts';
 import { isSalary, type Scrub } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -45,26 +45,18 @@ const ENTRY_FIELDS = ['_id', 'accountId', 'name', 'createDate'];
  * A list of skills or roles; undocumented fields are scrubbed. Throws ServiceError `malformed` if an object is not an
  * entry, or if a name or id contains the token, because names and ids are stored and shown unchanged.
  */
-export function toEntries(
-  what: string,
-  { value, maybeIllFormed }: ParsedBody,
-  token: TokenGuard,
-): Listing<Entry> {
+export function toEntries(what: string, value: unknown, token: TokenGuard): Listing<Entry> {
   const entries = objectsOf(what, value, MOST_ENTRIES).map((object, at) =>
-    toEntry(numbered(what, at), { value: object, maybeIllFormed }, token),
+    toEntry(numbered(what, at), object, token),
   );
   return distinct(what, entries, mergeEntries);
 }
 
 /** The list of resources, with the same errors. Unknown fields are dropped, and one warning names them. */
-export function toResources(
-  what: string,
-  { value, maybeIllFormed }: ParsedBody,
-  token: TokenGuard,
-): Listing<Resource> {
+export function toResources(what: string, value: unknown, token: TokenGuard): Listing<Resource> {
   const unknown = new Set<string>();
   const people = objectsOf(what, value, MOST_PEOPLE).map((object, at) =>
-    toResource(numbered(what, at), { value: object, maybeIllFormed }, unknown, token),
+    toResource(numbered(what, at), object, unknown, token),
   );
   const listing = distinct(what, people, mergePeople);
   if (unknown.size === 0) return listing;
@@ -81,8 +73,8 @@ function numbered(what: string, at: number): string {
 }
 
 /** The entry of an object, which also answers a create. `what` is the name of the object in messages. */
-export function toEntry(what: string, body: ParsedBody, token: TokenGuard): Entry {
-  const object = readable(what, body);
+export function toEntry(what: string, value: unknown, token: TokenGuard): Entry {
+  const object = readable(what, value);
   const id = idOf(what, object);
   const { name, accountId, createDate } = object;
   refuseToken(what, [id, name, accountId, createDate], token);
@@ -97,8 +89,8 @@ export function toEntry(what: string, body: ParsedBody, token: TokenGuard): Entr
   };
 }
 
-function toResource(what: string, body: ParsedBody, unknown: Set<string>, token: TokenGuard): Resource {
-  const object = readable(what, body);
+function toResource(what: string, given: unknown, unknown: Set<string>, token: TokenGuard): Resource {
+  const object = readable(what, given);
   const id = idOf(what, object);
   const { accountId, skillsIds, roleId } = object;
   if (skillsIds !== undefined && skillsIds !== null && !isStrings(skillsIds)) {
@@ -132,18 +124,20 @@ function toResource(what: string, body: ParsedBody, unknown: Set<string>, token:
   };
 }
 
-/** The object with well-formed texts; an `_id` must be well-formed, because it is sent back. */
-function readable(what: string, { value: object, maybeIllFormed }: ParsedBody): Json {
+/** The objects of a list, of which there may be this many. */
+function objectsOf(what: string, value: unknown, most: number): readonly unknown[] {
+  if (!Array.isArray(value)) throw malformed(`${what} is not an array`);
+  if (value.length > most) throw malformed(`${what} has more than ${most} objects`);
+  return value;
+}
+
+function readable(what: string, object: unknown): Json {
   if (!isObject(object)) throw malformed(`${what} is not an object`);
-  const { accountId, _id: id } = object;
+  const { accountId } = object;
   // JavaScript rounds larger numbers, and a rounded one may be the id of another account.
   if (typeof accountId === 'number' && !Number.isSafeInteger(accountId))
     throw malformed(`${what} has an accountId that is neither a text nor an exact whole number`);
-  if (!maybeIllFormed) return object;
-  if (typeof id === 'string' && wellFormed(id) !== id)
-    throw malformed(`${what} has an _id that is not valid Unicode`);
-  refuseDeep(what, object);
-  return scrubbed(object, wellFormed);
+  return object;
 }
 
 /** Limits the nesting of what is copied level by level. */
@@ -164,6 +158,8 @@ function refuseLong(what: string, fields: Json): void {
 function idOf(what: string, object: Json): string {
   const id = object['_id'];
   if (typeof id !== 'string' || id === '') throw malformed(`${what} has no _id, or one that is not a text`);
+  // It is sent back, and may have lost what was not valid Unicode.
+  if (id.includes('\u{fffd}')) throw malformed(`${what} has an _id that is not valid Unicode`);
   return id;
 }
 
@@ -225,4 +221,75 @@ function isStrings(value: unknown): value is string[] {
 
 function isId(value: unknown): value is string | number {
   return (typeof value === 'string' && value !== '') || typeof value === 'number';
+}
+
+/** A list that repeats an object more often is considered broken. */
+const MOST_REPETITIONS = 20;
+
+/**
+ * The distinct objects in the order of their first occurrence, with a warning if some were repeated. `merge` combines the
+ * objects with the same id; its result must not depend on their order. Throws ServiceError `malformed` if an object is
+ * repeated too often.
+ */
+function distinct<T extends { readonly id: string }>(
+  what: string,
+  items: readonly T[],
+  merge: (first: T, others: readonly T[]) => T,
+): Listing<T> {
+  const byId = new Map<string, T>();
+  const repeated = new Map<string, T[]>();
+  for (const item of items) {
+    if (!byId.has(item.id)) {
+      byId.set(item.id, item);
+      continue;
+    }
+    const others = repeated.get(item.id) ?? [];
+    others.push(item);
+    if (others.length >= MOST_REPETITIONS)
+      throw malformed(`${what} has one _id more than ${MOST_REPETITIONS} times`);
+    repeated.set(item.id, others);
+  }
+  for (const [id, others] of repeated) {
+    const first = byId.get(id);
+    if (first !== undefined) byId.set(id, merge(first, others));
+  }
+  return { items: [...byId.values()], warnings: repetitions(what, [...repeated.keys()].sort()) };
+}
+
+/** An entry that is listed several times has all its listed names; their order in the list has no effect. */
+function mergeEntries(first: Entry, others: readonly Entry[]): Entry {
+  const kept = others.reduce(
+    (best, entry) => (compareCodePoints(best.name, entry.name) <= 0 ? best : entry),
+    first,
+  );
+  const names = new Set([first, ...others].map(({ name }) => name));
+  names.delete(kept.name);
+  return names.size === 0 ? kept : { ...kept, otherNames: [...names].sort(compareCodePoints) };
+}
+
+/** A person who is listed several times has all listed skills and roles. Too many can only prevent a delete. */
+function mergePeople(first: Resource, others: readonly Resource[]): Resource {
+  const all = [first, ...others];
+  const skillsIds = [...new Set(all.flatMap((person) => person.skillsIds ?? []))].sort();
+  const roleIds = all.map(({ roleId }) => roleId).filter((id) => typeof id === 'string');
+  const [roleId, ...otherRoleIds] = [...new Set(roleIds)].sort();
+  const raws = all.map(({ raw }) => ({ raw, json: JSON.stringify(raw) }));
+  const { raw } = raws.reduce((best, each) => (compareCodePoints(best.json, each.json) <= 0 ? best : each));
+  return {
+    ...Object.assign({}, ...all.toReversed()),
+    raw,
+    ...(skillsIds.length > 0 ? { skillsIds } : {}),
+    ...(roleId === undefined ? {} : { roleId }),
+    ...(otherRoleIds.length > 0 ? { otherRoleIds } : {}),
+  };
+}
+
+function repetitions(what: string, ids: readonly string[]): Warning[] {
+  if (ids.length === 0) return [];
+  return [
+    {
+      code: 'repeated_id',
+      message: `${what} repeats ${ids.length === 1 ? 'an _id' : `${ids.length} _ids`}: ${firstFew(ids, 5)}; each is counted once`,
+    },
+  ];
 }

@@ -1,9 +1,5 @@
 // Extracts the service's own message from the body of an error response, in any format: one short line without secrets.
-import { throttledMessage } from '../core/backoff.ts';
-import type { ServiceErrorKind } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
-
-export type Method = 'GET' | 'POST' | 'DELETE';
 
 /** Only this much of a body is read, because messages are at its start. */
 export const LONGEST_REFUSAL_BYTES = 65_536;
@@ -111,56 +107,4 @@ function labelled(object: Readonly<Record<string, unknown>>, depth: number): rea
     .filter(([field]) => !isSalary(field) && !['input', 'ctx'].includes(field))
     .slice(0, MOST_TEXTS)
     .flatMap(([field, value]) => textsIn(value, depth + 1).map((text) => `${field}: ${text}`));
-}
-
-interface Refusal {
-  readonly status: number;
-  readonly kind: ServiceErrorKind;
-  /** The service's own message, on one line and without secrets. */
-  readonly serviceMessage: string | undefined;
-  readonly isWebPage: boolean;
-  /** What is wrong with the token, as far as its text shows. */
-  readonly tokenProblem: string | undefined;
-  /** The end of the requested pause, if it is longer than a run waits; epoch milliseconds. */
-  readonly untilMs: number | undefined;
-}
-
-/** `the service rejected the create of a skill (status 400): …; check the name in the account's file`. */
-export function describeRefusal(method: Method, path: string, refusal: Refusal): string {
-  const { status, kind, serviceMessage, untilMs } = refusal;
-  const quoted = serviceMessage === undefined ? '' : `: ${serviceMessage}`;
-  const what = subject(method, path);
-  if (untilMs !== undefined) return `${throttledMessage(untilMs)} (status ${status} for ${what}${quoted})`;
-  if (kind === 'auth' && (!refusal.isWebPage || refusal.tokenProblem !== undefined))
-    return `the service rejected the token (status ${status}) for ${what}${quoted}; ${refusal.tokenProblem ?? "check the account's token reference"}`;
-  const isByService = kind === 'rejected' && status >= 400 && !refusal.isWebPage;
-  const sentence = isByService
-    ? `the service rejected ${what} (status ${status})${quoted}`
-    : `${what} failed with status ${status}${quoted}`;
-  const advice = adviceFor(method, refusal);
-  return advice === null ? sentence : `${sentence}; ${advice}`;
-}
-
-function subject(method: Method, path: string): string {
-  const kind = path.split('/')[4] ?? 'entry';
-  switch (method) {
-    case 'GET':
-      return `the list of ${kind}s`;
-    case 'POST':
-      return `the create of a ${kind}`;
-    case 'DELETE':
-      return `the delete of a ${kind}`;
-  }
-}
-
-/** What to do, if the status or the body shows it. */
-function adviceFor(method: Method, { status, kind, isWebPage: isPage }: Refusal): string | null {
-  if (kind === 'throttled') return 'run it later, or lower api.requestsPerSecond';
-  if (status >= 300 && status < 400) return 'redirects are not followed; check the base address';
-  if (isPage)
-    return 'the service sends no pages, so probably a proxy, a gateway or a firewall answered; check the base address, or ask its operator';
-  if (kind === 'unavailable') return 'this is a failure of the service; run it again later';
-  if (method === 'GET') return 'check the base address';
-  if (method === 'POST' && (status === 400 || status === 422)) return "check the name in the account's file";
-  return null;
 }

@@ -3,12 +3,11 @@
 import type { Entry, Kind } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { ServiceWriter, CreateOutcome, DeleteOutcome, MayStart } from '../core/ports/service.ts';
-import { beginningOf } from './body.ts';
-import { readJson } from './list.ts';
+import { beginningOf, readJson } from './body.ts';
 import { PATHS } from './reader.ts';
-import { FailedAttempt, type Requests } from './requests.ts';
+import { FailedAttempt, type ResponseHead } from './failures.ts';
+import type { Requests } from './requests.ts';
 import { toEntry, type TokenGuard } from './responses.ts';
-import type { ResponseHead } from './transport.ts';
 
 const SHORT_BODY_BYTES = 65_536;
 

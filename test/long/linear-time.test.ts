@@ -14,7 +14,7 @@ import { localPath } from '../../src/daemon/http/request-checks.ts';
 import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
 import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
 import { shortCommit } from '../../src/report/formatting.ts';
-import { partialReason } from '../../src/service/partial-list.ts';
+import { partialReason } from '../../src/service/reader.ts';
 import { serviceMessage } from '../../src/service/service-message.ts';
 
 const MEGABYTE = 1_000_000;

@@ -1,6 +1,6 @@
 // The refusal of a response that declares itself partial.
 import { describe, expect, it } from 'vitest';
-import { partialReason, totalReason } from '../../../src/service/partial-list.ts';
+import { partialReason, totalReason } from '../../../src/service/reader.ts';
 import { client, json, serve } from './loopback.ts';
 
 describe('a Link header', () => {

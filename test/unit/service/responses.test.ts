@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { Secret } from '../../../src/core/secret.ts';
-import { readJson } from '../../../src/service/list.ts';
+import { readJson } from '../../../src/service/body.ts';
 import { toEntries, toResources } from '../../../src/service/responses.ts';
 import { client, serve, TOKEN } from './loopback.ts';
 
