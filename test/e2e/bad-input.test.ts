@@ -3,6 +3,7 @@
 import { existsSync, linkSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { costly } from '../support/thorough.ts';
 import { plansOf, scene, type Scene } from '../support/scene.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { type Result } from '../support/workspace.ts';
@@ -187,7 +188,7 @@ test('a report or a saved plan never replaces a file of the configuration or of 
   expect(read('config/rolecall.yaml')).toBe('accounts: [\n');
 });
 
-test('a disk that fills up during a run stops the run before another create is sent', async (context) => {
+costly('a disk that fills up during a run stops the run before another create is sent', async (context) => {
   const s = await scene({
     // A run that the full disk ended keeps its lock, and the next run takes over only the lock of a dead process.
     asProcess: true,

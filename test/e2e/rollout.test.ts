@@ -125,7 +125,7 @@ test('a commit reaches the accounts one after the other, and never those behind 
   await daemon.stop();
 });
 
-test('what is saved and not committed is held, for the accounts whose files it changes, until it is undone or committed', async () => {
+costly('what is saved and not committed is held, for the accounts whose files it changes, until it is undone or committed', async () => {
   const on = await stage();
   on.catalog('Go');
   on.commit('Start');

@@ -5,7 +5,7 @@ import { canaryWorkspace } from '../support/canary-workspace.ts';
 import { startParrot } from '../support/parrot.ts';
 import { quotingAnswers } from '../support/quoting-answers.ts';
 import { arrayOf } from '../support/scene.ts';
-import { someOf } from '../support/thorough.ts';
+import { costly, someOf } from '../support/thorough.ts';
 
 test('leaksOf finds every encoding of a secret, even within other text', () => {
   expect(searchedTexts().filter((text) => leaksOf(`x${text}y`).length === 0)).toEqual([]);
@@ -16,7 +16,7 @@ test('leaksOf finds every encoding of a secret, even within other text', () => {
   expect(leaksOf('an innocent text of 123 words')).toEqual([]);
 });
 
-test('no secret that a service quotes is printed, stored or sent', async () => {
+costly('no secret that a service quotes is printed, stored or sent', async () => {
   const answers = quotingAnswers();
   const parrot = await startParrot(Object.fromEntries(answers.map(({ name, manner }) => [name, manner])));
   const served = await (

@@ -213,7 +213,7 @@ costly('a request over HTTP fetches at once what the interval would fetch much l
   await daemon.stop();
 });
 
-test('a forced push is refused and logged, the last commit stays in use, and the guard against old sources still works', async () => {
+costly('a forced push is refused and logged, the last commit stays in use, and the guard against old sources still works', async () => {
   const on = await stage();
   const { sandbox, workspace } = on;
   const first = on.push(
