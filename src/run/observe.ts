@@ -75,8 +75,8 @@ export interface Scrutiny {
 }
 
 /**
- * Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account, or when an
- * earlier process was asked to wait.
+ * Reads and checks the lists. Throws ServiceError when a list does not parse or belongs to another account, or during
+ * a pause that an earlier answer requested.
  */
 export async function observe(
   { reader, runId, request, deps }: Observing,

@@ -125,35 +125,38 @@ test('a commit reaches the accounts one after the other, and never those behind 
   await daemon.stop();
 });
 
-costly('what is saved and not committed is held, for the accounts whose files it changes, until it is undone or committed', async () => {
-  const on = await stage();
-  on.catalog('Go');
-  on.commit('Start');
-  const daemon = await on.serve();
-  await until('all have it', () => NAMES.every((name) => on.skills(name) === 'Go'));
-  const edit = () => {
-    const text = 'region: eu\ntoken: { env: TOKEN_OF_CANARY }\nskills: [Zig]\n';
-    on.workspace.write('config/accounts/canary.yaml', text);
-  };
-  await daemon.edit(edit);
-  await until('its changes are held', () => on.lastRun('canary')?.held === 2);
-  await runsOf(daemon, 2);
-  expect(NAMES.map((name) => [on.skills(name), on.lastRun(name)?.config_dirty])).toEqual([
-    ['Go', 1],
-    ['Go', 0],
-    ['Go', 0],
-  ]);
-  const { stdout } = await on.workspace.run(['show', on.lastRun('canary')?.id ?? '']);
-  expect(stdout).toContain('these files as they are now: config/accounts/canary.yaml');
-  const [, advised = ''] = /`git (checkout HEAD -- [^`]+)`/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
-  git(on.workspace.folder, advised.split(' '));
-  await until('nothing is held', () => on.lastRun('canary')?.status === 'converged');
-  await daemon.edit(edit);
-  await until('it is held again', () => on.lastRun('canary')?.held === 2);
-  on.commit('Change the canary');
-  await until('it is applied', () => on.skills('canary') === 'Zig');
-  await daemon.stop();
-});
+costly(
+  'what is saved and not committed is held, for the accounts whose files it changes, until it is undone or committed',
+  async () => {
+    const on = await stage();
+    on.catalog('Go');
+    on.commit('Start');
+    const daemon = await on.serve();
+    await until('all have it', () => NAMES.every((name) => on.skills(name) === 'Go'));
+    const edit = () => {
+      const text = 'region: eu\ntoken: { env: TOKEN_OF_CANARY }\nskills: [Zig]\n';
+      on.workspace.write('config/accounts/canary.yaml', text);
+    };
+    await daemon.edit(edit);
+    await until('its changes are held', () => on.lastRun('canary')?.held === 2);
+    await runsOf(daemon, 2);
+    expect(NAMES.map((name) => [on.skills(name), on.lastRun(name)?.config_dirty])).toEqual([
+      ['Go', 1],
+      ['Go', 0],
+      ['Go', 0],
+    ]);
+    const { stdout } = await on.workspace.run(['show', on.lastRun('canary')?.id ?? '']);
+    expect(stdout).toContain('these files as they are now: config/accounts/canary.yaml');
+    const [, advised = ''] = /`git (checkout HEAD -- [^`]+)`/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
+    git(on.workspace.folder, advised.split(' '));
+    await until('nothing is held', () => on.lastRun('canary')?.status === 'converged');
+    await daemon.edit(edit);
+    await until('it is held again', () => on.lastRun('canary')?.held === 2);
+    on.commit('Change the canary');
+    await until('it is applied', () => on.skills('canary') === 'Zig');
+    await daemon.stop();
+  },
+);
 
 costly(
   'a commit waits for as long as the rollout says, and holds nothing of the account that it does not change',

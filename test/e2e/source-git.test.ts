@@ -213,57 +213,61 @@ costly('a request over HTTP fetches at once what the interval would fetch much l
   await daemon.stop();
 });
 
-costly('a forced push is refused and logged, the last commit stays in use, and the guard against old sources still works', async () => {
-  const on = await stage();
-  const { sandbox, workspace } = on;
-  const first = on.push(
-    'First',
-    { 'config/rolecall.yaml': serviceFile(sandbox), ...account('acme', 'skills: [Go]') },
-    '2026-03-01T00:00:00Z',
-  );
-  const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
-  const daemon = await on.serve();
-  await appliedFrom(on, second);
-  sandbox.clearRequests();
+costly(
+  'a forced push is refused and logged, the last commit stays in use, and the guard against old sources still works',
+  async () => {
+    const on = await stage();
+    const { sandbox, workspace } = on;
+    const first = on.push(
+      'First',
+      { 'config/rolecall.yaml': serviceFile(sandbox), ...account('acme', 'skills: [Go]') },
+      '2026-03-01T00:00:00Z',
+    );
+    const second = on.push('Second', account('acme', 'skills: [Go, Nim]'), '2026-03-02T00:00:00Z');
+    const daemon = await on.serve();
+    await appliedFrom(on, second);
+    sandbox.clearRequests();
 
-  on.inClone('push', '-q', '--force', 'origin', `${first}:main`);
-  await until('it is refused', async () => (await sourceOf(daemon)).refused === 1);
-  await until('the log reports it', () => daemon.events('source_failed').length > 0);
-  await expect
-    .poll(() => daemon.events('source_failed'))
-    .toMatchObject([{ level: 50, reason: expect.stringContaining(first) }]);
-  const refused = await sourceOf(daemon);
-  expect(refused).toMatchObject({ commit: second });
-  expect(refused.issues).toMatch(new RegExp(`${first}.*${second}.*stays`));
-  const before = daemon.runsEnded('acme', 'converged');
-  await until('runs continue', () => daemon.runsEnded('acme', 'converged') > before + 1);
-  expect(newestRun(on)).toMatchObject({ status: 'converged', config_commit: second });
-  await expect.poll(() => daemon.events('source_failed')).toHaveLength(1);
+    on.inClone('push', '-q', '--force', 'origin', `${first}:main`);
+    await until('it is refused', async () => (await sourceOf(daemon)).refused === 1);
+    await until('the log reports it', () => daemon.events('source_failed').length > 0);
+    await expect
+      .poll(() => daemon.events('source_failed'))
+      .toMatchObject([{ level: 50, reason: expect.stringContaining(first) }]);
+    const refused = await sourceOf(daemon);
+    expect(refused).toMatchObject({ commit: second });
+    expect(refused.issues).toMatch(new RegExp(`${first}.*${second}.*stays`));
+    const before = daemon.runsEnded('acme', 'converged');
+    await until('runs continue', () => daemon.runsEnded('acme', 'converged') > before + 1);
+    expect(newestRun(on)).toMatchObject({ status: 'converged', config_commit: second });
+    await expect.poll(() => daemon.events('source_failed')).toHaveLength(1);
 
-  // An operator who wants the old commit moves the checkout away. The store still has the newer commit of the account.
-  renameSync(join(workspace.folder, 'data/checkout'), join(workspace.folder, 'data/removed'));
-  await appliedFrom(on, first);
-  expect(await sourceOf(daemon)).toEqual({ issues: '', commit: first, refused: 0 });
-  expect(newestRun(on)).toMatchObject({ status: 'held', deleted: 0 });
-  const held = 'rolecall_held{account="acme",kind="skill",rule="source"}';
-  await until('the metric shows it', async () => (await daemon.metrics()).get(held) === 1);
-  expect(on.skills()).toEqual(['Go', 'Nim']);
-  expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
+    // An operator who wants the old commit moves the checkout away. The store still has the newer commit of the account.
+    renameSync(join(workspace.folder, 'data/checkout'), join(workspace.folder, 'data/removed'));
+    await appliedFrom(on, first);
+    expect(await sourceOf(daemon)).toEqual({ issues: '', commit: first, refused: 0 });
+    expect(newestRun(on)).toMatchObject({ status: 'held', deleted: 0 });
+    const held = 'rolecall_held{account="acme",kind="skill",rule="source"}';
+    await until('the metric shows it', async () => (await daemon.metrics()).get(held) === 1);
+    expect(on.skills()).toEqual(['Go', 'Nim']);
+    expect(sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
-  // Creates are held too.
-  for (const { id, name } of sandbox.state('acme').skills) if (name === 'Go') sandbox.removeEntry('acme', id);
-  const creates = 'rolecall_drift{account="acme",kind="skill",action="create"}';
-  await until('the missing entry is noticed', async () => (await daemon.metrics()).get(held) === 2);
-  expect((await daemon.metrics()).get(creates) ?? 0).toBe(0);
-  expect(on.skills()).toEqual(['Nim']);
+    // Creates are held too.
+    for (const { id, name } of sandbox.state('acme').skills)
+      if (name === 'Go') sandbox.removeEntry('acme', id);
+    const creates = 'rolecall_drift{account="acme",kind="skill",action="create"}';
+    await until('the missing entry is noticed', async () => (await daemon.metrics()).get(held) === 2);
+    expect((await daemon.metrics()).get(creates) ?? 0).toBe(0);
+    expect(on.skills()).toEqual(['Nim']);
 
-  // A commit after that one is not an old source.
-  on.inClone('reset', '-q', '--hard', first);
-  const third = on.push('Third', account('acme', 'skills: [Rust]'), '2026-03-03T00:00:00Z');
-  await appliedFrom(on, third);
-  expect(on.skills()).toEqual(['Rust']);
-  await daemon.stop();
-});
+    // A commit after that one is not an old source.
+    on.inClone('reset', '-q', '--hard', first);
+    const third = on.push('Third', account('acme', 'skills: [Rust]'), '2026-03-03T00:00:00Z');
+    await appliedFrom(on, third);
+    expect(on.skills()).toEqual(['Rust']);
+    await daemon.stop();
+  },
+);
 
 costly(
   'a restart without the repository uses the last commit, and applies a push when the repository is back',

@@ -25,22 +25,27 @@ async function runningScene(prepare: (s: Scene) => void = () => undefined) {
 
 const storeOf = (s: Scene): string => join(s.folder, 'data/rolecall.db');
 
-test.each(someOf(['replaced', 'removed'], 1))('a store that was %s while it was open is not written to', async (how) => {
-  const { s, daemon } = await runningScene();
-  const store = storeOf(s);
-  if (how === 'replaced') copyFileSync(store, `${store}.copy`);
-  for (const part of ['', '-wal', '-shm']) rmSync(`${store}${part}`, { force: true });
-  if (how === 'replaced') renameSync(`${store}.copy`, store);
-  s.sandbox.removeEntry('acme', s.idOf('Go'));
-  await s.until('it reports that', () => daemon.events('due_unknown').length > 0);
-  expect(daemon.events('due_unknown')[0]).toMatchObject({ code: 'store_replaced' });
-  const ready = await daemon.get('/readyz');
-  expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('Restart rolecall')]);
-  expect((await daemon.api('status')).body['issues']).toEqual([expect.stringContaining('Restart rolecall')]);
-  expect(s.writes()).toEqual([]);
-  expect(existsSync(store)).toBe(how === 'replaced');
-  await daemon.stop();
-});
+test.each(someOf(['replaced', 'removed'], 1))(
+  'a store that was %s while it was open is not written to',
+  async (how) => {
+    const { s, daemon } = await runningScene();
+    const store = storeOf(s);
+    if (how === 'replaced') copyFileSync(store, `${store}.copy`);
+    for (const part of ['', '-wal', '-shm']) rmSync(`${store}${part}`, { force: true });
+    if (how === 'replaced') renameSync(`${store}.copy`, store);
+    s.sandbox.removeEntry('acme', s.idOf('Go'));
+    await s.until('it reports that', () => daemon.events('due_unknown').length > 0);
+    expect(daemon.events('due_unknown')[0]).toMatchObject({ code: 'store_replaced' });
+    const ready = await daemon.get('/readyz');
+    expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('Restart rolecall')]);
+    expect((await daemon.api('status')).body['issues']).toEqual([
+      expect.stringContaining('Restart rolecall'),
+    ]);
+    expect(s.writes()).toEqual([]);
+    expect(existsSync(store)).toBe(how === 'replaced');
+    await daemon.stop();
+  },
+);
 
 costly(
   'a store error that is over is no longer reported, even if an account was removed meanwhile',
