@@ -130,7 +130,7 @@ const MOST_RELATIONS = 1000;
 
 /**
  * How `older` is related to `newer`: `ancestor` means that `newer` descends from it. Uses the repository of `file`, or else
- * of the others; `unknown` when git can't determine it, such as in a shallow clone. Git is asked once about each two commits.
+ * of the others; `unknown` when git can't determine it, such as in a shallow clone. Git compares each two commits once.
  */
 export async function compareCommits(
   { file, others = [], locate = asGiven }: Pick<CommitPlace, 'file' | 'locate'> & Partial<CommitPlace>,
