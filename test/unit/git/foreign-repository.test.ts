@@ -14,6 +14,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { compareCommits, readConfigCommit, remoteOrigin } from '../../../src/git/commit.ts';
 import { words, workspace } from '../config/workspace.ts';
+import { git as gitIn } from '../../support/git.ts';
 import { someOf } from '../../support/thorough.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -27,16 +28,7 @@ interface Repository {
   readonly trace: string;
 }
 
-function git(folder: string, ...args: string[]): string {
-  const env = { PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
-  const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
-  return execFileSync('git', [...identity, ...args], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-    stdio: 'pipe',
-  }).trim();
-}
+const git = (folder: string, ...args: string[]): string => gitIn(folder, args);
 
 function repository(): Repository {
   const outside = workspace({});

@@ -91,10 +91,4 @@ describe('a list', () => {
       expect(server.arrived).toHaveLength(3);
     },
   );
-
-  it('with links to other pages than a next one is accepted', async () => {
-    const server = await serve((response) => json(response, part, 200, { link: '<a>; rel="self"' }));
-    const { reader } = await client(server.url);
-    expect((await reader.listEntries('skill')).items).toHaveLength(1);
-  });
 });

@@ -210,6 +210,8 @@ describe('the answer of a create', async () => {
     '[]',
     'null',
     '{"_id":1,"name":"a"}',
+    '{"_id":"","name":"a"}',
+    '{"_id":"\\ud800","name":"a"}',
     '{"name":"a"}',
     '{"_id":"1"}',
     '[{"_id":"1","name":"a"}]',
@@ -220,7 +222,7 @@ describe('the answer of a create', async () => {
     '{"_id":"1","name":"a","accountId":9007199254740993}',
     JSON.stringify({ _id: '1', name: `Bearer ${TOKEN}` }),
   ])('is not an entry when it is %j', async (text) => {
-    expect(await createdBy(text)).toMatchObject({ type: 'doubtful', httpStatus: 201 });
+    expect(await createdBy(text)).toMatchObject({ type: 'doubtful', httpStatus: 201, attempts: 1 });
   });
 });
 

@@ -191,24 +191,6 @@ describe('a create', () => {
     },
   );
 
-  it.each([
-    ['without _id', { name: 'New' }],
-    ['with an empty _id', { _id: '', name: 'New' }],
-    ['with an _id that is not valid Unicode', { _id: '\ud800', name: 'New' }],
-    ['with an _id that is a number', { _id: 7, name: 'New' }],
-    ['without a name', { _id: 's1' }],
-    ['that is a list', [SKILL]],
-    ['that is null', null],
-  ])('is doubtful with a 2xx answer %s', async (_, answer) => {
-    const server = await serve((response) => json(response, answer, 201));
-    const { writer } = await client(server.url);
-    expect(await writer.create('skill', 'New', ALWAYS)).toMatchObject({
-      type: 'doubtful',
-      httpStatus: 201,
-      attempts: 1,
-    });
-  });
-
   it('is doubtful when the answer takes longer than the timeout', async () => {
     const server = await serve(() => undefined);
     const { writer } = await client(server.url, { timeoutMs: 200 });

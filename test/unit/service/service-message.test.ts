@@ -89,16 +89,6 @@ describe('a refusal', () => {
     return outcome.type === 'failed' ? outcome.error.message : outcome.type;
   }
 
-  it.each([400, 401, 403, 404, 409, 422, 429])(
-    'with status %d is reported with the message of the service',
-    async (status) => {
-      expect(await refusal(status, { detail: 'skill already exists' }, 'create')).toContain(
-        'skill already exists',
-      );
-      expect(await refusal(status, 'closed on Sundays', 'list')).toContain('closed on Sundays');
-    },
-  );
-
   it.each([401, 403, 404, 503])(
     'with status %d that is a web page is not reported as of the service',
     async (status) => {
@@ -126,17 +116,16 @@ describe('a refusal', () => {
     },
   );
 
-  it.each([401, 403, 404, 500])('with status %d names the list that was refused', async (status) => {
-    const server = await serve((response) => json(response, { detail: 'no' }, status));
-    for (const kind of ['skills', 'roles', 'resources'] as const) {
+  it.each([400, 401, 403, 404, 409, 422, 429, 500])(
+    'with status %d names the list that was refused, with the message of the service',
+    async (status) => {
+      const server = await serve((response) => json(response, { detail: 'closed on Sundays' }, status));
       const { reader } = await client(server.url, { retries: 0 });
-      const list =
-        kind === 'resources'
-          ? reader.listResources()
-          : reader.listEntries(kind === 'skills' ? 'skill' : 'role');
-      expect(await message(list)).toContain(`the list of ${kind}`);
-    }
-  });
+      const reported = await message(reader.listResources());
+      expect(reported).toMatch(/the list of resources.*closed on Sundays/);
+      if (status < 500) expect(await refusal(status, 'no', 'create')).toMatch(/the create of a skill.*: no/);
+    },
+  );
 
   it('shows no token, even if the body is cut off or splits the token', async () => {
     const broken = `${TOKEN.slice(0, 12)}\n${TOKEN}`;

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/core/errors.ts';
 import { LARGEST_ANSWER_BYTES } from '../../../src/core/limits.ts';
 import { ALWAYS, client, json, serve, TOKEN } from './loopback.ts';
 
@@ -55,15 +54,6 @@ describe('a response', () => {
     await expect(reader.listEntries('skill')).rejects.toMatchObject({ kind: 'malformed' });
   });
 
-  it('that is compressed and cut off is refused', async () => {
-    const body = gzipSync(LIST).subarray(0, 20);
-    const server = await serve(
-      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
-    );
-    const { reader } = await client(server.url, { retries: 0 });
-    await expect(reader.listEntries('skill')).rejects.toBeInstanceOf(ServiceError);
-  });
-
   it.each([
     ['uncompressed', (body: string) => [{}, body] as const],
     ['in chunks', (body: string) => [{ 'transfer-encoding': 'chunked' }, body] as const],
@@ -72,21 +62,17 @@ describe('a response', () => {
       'after unpacking with brotli',
       (body: string) => [{ 'content-encoding': 'br' }, brotliCompressSync(body)] as const,
     ],
+    [
+      'before unpacking',
+      () =>
+        [{ 'content-encoding': 'gzip' }, gzipSync(randomBytes(LARGEST_ANSWER_BYTES), { level: 0 })] as const,
+    ],
   ])('over the limit %s is refused, and not requested again', async (_, pack) => {
     const [headers, body] = pack(LIST.padEnd(LARGEST_ANSWER_BYTES + 1, ' '));
     const server = await serve((response) => void response.writeHead(200, headers).end(body));
     const { reader } = await client(server.url, { timeoutMs: 20_000 });
     expect(await message(reader.listEntries('skill'))).toContain('larger than 32 MiB');
     expect(server.arrived).toHaveLength(1);
-  });
-
-  it('over the limit before unpacking is refused', async () => {
-    const body = gzipSync(randomBytes(LARGEST_ANSWER_BYTES), { level: 0 });
-    const server = await serve(
-      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
-    );
-    const { reader } = await client(server.url, { timeoutMs: 20_000 });
-    expect(await message(reader.listEntries('skill'))).toContain('larger than 32 MiB');
   });
 
   it('that arrives slowly for longer than the timeout is aborted', async () => {
