@@ -69,29 +69,23 @@ describe('a sandbox fault without effect', () => {
 });
 
 describe('a sandbox fault that loses the response', () => {
-  it('breaks the connection before the effect', async () => {
-    const sandbox = await withFault({ type: 'drop-before-effect' });
-    await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
-    expect(stored(sandbox)).toEqual([]);
-    expect(only(sandbox.requests())).toMatchObject({
-      status: null,
-      effect: false,
-      fault: 'drop-before-effect',
-    });
-  });
-
-  it('breaks the connection after the effect', async () => {
-    const sandbox = await withFault({ type: 'drop-after-effect' });
-    await expect(create(sandbox.url, 'skill', 'x')).rejects.toThrow();
-    expect(stored(sandbox)).toEqual(['x']);
-    expect(only(sandbox.requests())).toMatchObject({ status: null, effect: true });
-  });
-
-  it('returns an error after the effect', async () => {
-    const sandbox = await withFault({ type: 'effect-then-status', status: 502 });
-    expect((await create(sandbox.url, 'skill', 'x')).status).toBe(502);
-    expect(stored(sandbox)).toEqual(['x']);
-  });
+  it.each<[FaultAction, number | null, string[]]>([
+    [{ type: 'drop-before-effect' }, null, []],
+    [{ type: 'drop-after-effect' }, null, ['x']],
+    [{ type: 'effect-then-status', status: 502 }, 502, ['x']],
+  ])(
+    'breaks the connection or returns an error, before or after the effect: %j',
+    async (action, status, made) => {
+      const sandbox = await withFault(action);
+      const sent = await create(sandbox.url, 'skill', 'x').then(
+        (reply) => reply.status,
+        () => null,
+      );
+      expect([sent, stored(sandbox)]).toEqual([status, made]);
+      const logged = { status, effect: made.length > 0, fault: action.type };
+      expect(only(sandbox.requests())).toMatchObject(logged);
+    },
+  );
 
   it('delays the effect until after the connection broke', async () => {
     const sandbox = await withFault({ type: 'delay-effect', ms: 200 });
@@ -199,26 +193,23 @@ describe('a sandbox fault rule', () => {
 
   it('matches by method, kind, path, account and name', async () => {
     const sandbox = await start({ accounts: 2 });
-    const hits = async (match: NonNullable<Fault['match']>, send: () => Promise<{ status: number }>) => {
+    const isHit = async (match: NonNullable<Fault['match']>, send: () => Promise<{ status: number }>) => {
       sandbox.setFaults([{ match, do: { type: 'status', status: 599 } }]);
       return (await send()).status === 599;
     };
     const lists = () => call('GET', api(sandbox.url, 'skill'));
-    const creates = () => create(sandbox.url, 'skill', 'Go');
+    for (const match of [{ method: 'get' }, { path: 'skill' }, { path: '^/api/public/v1/sk' }])
+      expect([match, await isHit(match, lists)]).toEqual([match, true]);
+    for (const match of [{ method: 'POST' }, { path: 'role' }, { path: 'v2' }])
+      expect([match, await isHit(match, lists)]).toEqual([match, false]);
     const other = () => call('GET', api(sandbox.regions.eu, 'skill'), { token: 'sandbox-token-2' });
-    expect(await hits({ method: 'get' }, lists)).toBe(true);
-    expect(await hits({ method: 'POST' }, lists)).toBe(false);
-    expect(await hits({ path: 'skill' }, lists)).toBe(true);
-    expect(await hits({ path: 'role' }, lists)).toBe(false);
-    expect(await hits({ path: '^/api/public/v1/sk' }, lists)).toBe(true);
-    expect(await hits({ path: 'v2' }, lists)).toBe(false);
-    expect(await hits({ account: 'account-1' }, other)).toBe(false);
-    expect(await hits({ account: 'account-2' }, other)).toBe(true);
-    expect(await hits({ name: 'Perl' }, creates)).toBe(false);
-    expect(await hits({ name: 'Go' }, creates)).toBe(true);
+    expect(await isHit({ account: 'account-1' }, other)).toBe(false);
+    expect(await isHit({ account: 'account-2' }, other)).toBe(true);
+    const creates = () => create(sandbox.url, 'skill', 'Go');
+    expect(await isHit({ name: 'Perl' }, creates)).toBe(false);
+    expect(await isHit({ name: 'Go' }, creates)).toBe(true);
     const id = only(sandbox.state('account-1').skills).id;
-    expect(
-      await hits({ method: 'DELETE', name: 'Go' }, () => call('DELETE', api(sandbox.url, `skill/${id}`))),
-    ).toBe(true);
+    const deletes = () => call('DELETE', api(sandbox.url, `skill/${id}`));
+    expect(await isHit({ method: 'DELETE', name: 'Go' }, deletes)).toBe(true);
   });
 });

@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { parseFaults } from '../../../src/sandbox/faults.ts';
-import { SandboxError } from '../../../src/sandbox/sandbox.ts';
+import { SandboxError, type SandboxSeed } from '../../../src/sandbox/sandbox.ts';
 import { parseSeed } from '../../../src/sandbox/seed.ts';
 import { changeSettings, DEFAULT_SETTINGS } from '../../../src/sandbox/settings.ts';
-import { only, start } from './client.ts';
+import { call, only, start } from './client.ts';
 
 const readme = readFileSync(
   fileURLToPath(new URL('../../../src/sandbox/README.md', import.meta.url)),
@@ -88,6 +88,26 @@ describe('an example in the README of the sandbox', () => {
       ['acme', 'token-of-acme'],
       ['globex', 'sandbox-token-2'],
     ]);
+  });
+
+  it('of a request has the response that the page shows', async () => {
+    const { url } = await start({ seed: jsonExample('seed') as SandboxSeed });
+    const generated = { _id: expect.stringMatching(/^[0-9a-f]{24}$/), createDate: expect.any(String) };
+    const answered: string[] = [];
+    for (const [at, { title, text }] of examples.entries()) {
+      const [method = '', path = ''] = title.split(' ');
+      if (!['GET', 'POST', 'DELETE'].includes(method)) continue;
+      const sent = method === 'POST' ? { raw: text } : {};
+      const reply = await call(method, url + path, { token: 'token-of-acme', ...sent });
+      const shown = examples[at + 1];
+      const body = JSON.parse(method === 'POST' ? (shown?.text ?? '') : text) as object | string;
+      if (method === 'POST') expect(`response ${reply.status}`).toBe(shown?.title);
+      expect(JSON.parse(reply.text)).toEqual(
+        reply.status === 201 ? { ...(body as object), ...generated } : body,
+      );
+      answered.push(`${method} ${reply.status}`);
+    }
+    expect(answered).toEqual(['GET 200', 'GET 200', 'POST 201', 'DELETE 200', 'DELETE 404', 'POST 422']);
   });
 
   it('of a configuration of rolecall is valid', async () => {
