@@ -63,7 +63,7 @@ interface FaultVerdict {
 const SUBJECTS = new Set(['resource', 'skill', 'role']);
 
 /** A rule, and how often it has acted. */
-class FaultRule {
+export class FaultRule {
   readonly fault: Fault;
   acted = 0;
   private skipped = 0;
@@ -98,33 +98,18 @@ class FaultRule {
   }
 }
 
-/** The rules with their counts. Replacing the rules resets all counts. */
-export class FaultRules {
-  private rules: readonly FaultRule[] = [];
-
-  replace(faults: readonly Fault[], randomSeed: number): void {
-    this.rules = faults.map((fault, index) => new FaultRule(fault, randomSeed * 7919 + index));
-  }
-
-  /** The rules as they were given, and how often each has acted. */
-  list(): { readonly faults: readonly Fault[]; readonly acted: readonly number[] } {
-    return { faults: this.rules.map((rule) => rule.fault), acted: this.rules.map((rule) => rule.acted) };
-  }
-
-  /** Decides which rules act on this request, and counts them. */
-  judge(request: FaultSubject): FaultVerdict {
-    let latencyMs = 0;
-    for (const rule of this.rules) {
-      if (!rule.matches(request) || !rule.acts()) continue;
-      const action = rule.fault.do;
-      if (action.type === 'latency') {
-        latencyMs += action.ms;
-        continue;
-      }
+/** Decides which rules act on this request, and counts them. */
+export function judge(rules: readonly FaultRule[], request: FaultSubject): FaultVerdict {
+  let latencyMs = 0;
+  for (const rule of rules) {
+    if (!rule.matches(request) || !rule.acts()) continue;
+    const action = rule.fault.do;
+    if (action.type !== 'latency') {
       const row = rowOf(action);
       // The row's own schema has parsed the action.
       return { latencyMs, type: action.type, carryOut: (effects) => row.act(action as never, effects) };
     }
-    return { latencyMs, type: null, carryOut: ({ perform }) => perform() };
+    latencyMs += action.ms;
   }
+  return { latencyMs, type: null, carryOut: ({ perform }) => perform() };
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Account, accountNamed, createdAt, openAccounts, type SandboxResource } from './account.ts';
 import { anInteger, aText, type Given, parseAs, parseFile, SandboxError } from './check.ts';
 import { type AccountIdentity, DataFile, type SandboxEntry } from './data-file.ts';
-import { type Fault, parseFaults } from './faults.ts';
+import { type Fault, FaultRule, parseFaults } from './faults.ts';
 import openapi from './openapi.json' with { type: 'json' };
 import { splitTarget } from './operations.ts';
 import { type Kind, parseSeed, type Region, resourceSchema, type SandboxSeed, type Seed } from './seed.ts';
@@ -129,12 +129,14 @@ export class Sandbox {
 
   /** Replaces all fault rules and resets their counts. */
   setFaults(rules: readonly Fault[]): void {
-    this.service.faults.replace(parseFaults(rules), this.service.settings.randomSeed);
+    const { randomSeed } = this.service.settings;
+    this.service.faults = parseFaults(rules).map((fault, at) => new FaultRule(fault, randomSeed * 7919 + at));
   }
 
   /** The fault rules, and how often each has acted. */
   faults(): { readonly faults: readonly Fault[]; readonly acted: readonly number[] } {
-    return this.service.faults.list();
+    const { faults } = this.service;
+    return { faults: faults.map(({ fault }) => fault), acted: faults.map(({ acted }) => acted) };
   }
 
   /** Changes the given settings and keeps the others. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from './account.ts';
 import type { FaultAction } from './fault-actions.ts';
-import { FaultRules } from './faults.ts';
+import { type FaultRule, judge } from './faults.ts';
 import {
   type CreateBody,
   findRoute,
@@ -53,7 +53,7 @@ interface Bucket {
 /** What requests and controls share. */
 export class Service {
   readonly accounts: readonly Account[];
-  readonly faults = new FaultRules();
+  faults: readonly FaultRule[] = [];
   settings: SandboxSettings = DEFAULT_SETTINGS;
   /** The last requests, at most 100,000. */
   requests: Logged[] = [];
@@ -94,7 +94,7 @@ export class Service {
     const accountName = account?.identity.name ?? null;
     const logged = this.open({ method, path: shown, region, account: accountName, name });
     const subject = route.type === 'unknown' ? null : route.of;
-    const verdict = this.faults.judge({ method, path, subject, account: accountName, name });
+    const verdict = judge(this.faults, { method, path, subject, account: accountName, name });
     logged.fault = verdict.type;
     const request = { route, account, hasToken: authorization !== '', body };
     const perform = (rename?: (name: string) => string): ServiceResponse => {

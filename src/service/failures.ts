@@ -141,14 +141,13 @@ export function refused(
   const isThrottled = isLong || status === 429 || (isRejected && asksToWait);
   const again = asksToWait || isRetryableStatus(status);
   const kind = isThrottled ? 'throttled' : kindOf(status);
-  const message = describeRefusal(method, path, {
-    status,
-    kind,
-    serviceMessage: serviceMessage(text, { token, aboutPeople: path.endsWith('/resource') }),
-    isWebPage: isWebPage(text),
-    tokenProblem: token.problem,
-    untilMs: isLong ? Date.now() + retryAfterMs : undefined,
-  });
+  const said = serviceMessage(text, { token, aboutPeople: path.endsWith('/resource') });
+  const what = `the ${VERBS[method]} ${path.split('/')[4] ?? 'entry'}${method === 'GET' ? 's' : ''}`;
+  const refusal = { method, status, kind, what, isPage: isWebPage(text), tokenProblem: token.problem };
+  const quoted = said === undefined ? '' : `: ${said}`;
+  const message = isLong
+    ? `${throttledMessage(Date.now() + retryAfterMs)} (status ${status} for ${what}${quoted})`
+    : describeRefusal(refusal, quoted);
   const error = new ServiceError(kind, message, { httpStatus: status, retryAfterMs });
   return new FailedAttempt(error, { reached: !isRejected, again });
 }
@@ -158,48 +157,34 @@ function kindOf(status: number): ServiceErrorKind {
   return status >= 500 || isRetryableStatus(status) ? 'unavailable' : 'rejected';
 }
 
+const VERBS = { GET: 'list of', POST: 'create of a', DELETE: 'delete of a' } as const;
+
 interface Refusal {
+  readonly method: Method;
   readonly status: number;
   readonly kind: ServiceErrorKind;
-  /** The service's own message, on one line and without secrets. */
-  readonly serviceMessage: string | undefined;
-  readonly isWebPage: boolean;
+  /** What was refused: `the create of a skill`. */
+  readonly what: string;
+  readonly isPage: boolean;
   /** What is wrong with the token, as far as its text shows. */
   readonly tokenProblem: string | undefined;
-  /** The end of the requested pause, if it is longer than a run waits; epoch milliseconds. */
-  readonly untilMs: number | undefined;
 }
 
 /** `the service rejected the create of a skill (status 400): …; check the name in the account's file`. */
-function describeRefusal(method: Method, path: string, refusal: Refusal): string {
-  const { status, kind, serviceMessage, untilMs } = refusal;
-  const quoted = serviceMessage === undefined ? '' : `: ${serviceMessage}`;
-  const what = subject(method, path);
-  if (untilMs !== undefined) return `${throttledMessage(untilMs)} (status ${status} for ${what}${quoted})`;
-  if (kind === 'auth' && (!refusal.isWebPage || refusal.tokenProblem !== undefined))
-    return `the service rejected the token (status ${status}) for ${what}${quoted}; ${refusal.tokenProblem ?? "check the account's token reference"}`;
-  const isByService = kind === 'rejected' && status >= 400 && !refusal.isWebPage;
-  const sentence = isByService
-    ? `the service rejected ${what} (status ${status})${quoted}`
-    : `${what} failed with status ${status}${quoted}`;
-  const advice = adviceFor(method, refusal);
+function describeRefusal(refusal: Refusal, quoted: string): string {
+  const { status, kind, what, isPage, tokenProblem } = refusal;
+  if (kind === 'auth' && (!isPage || tokenProblem !== undefined))
+    return `the service rejected the token (status ${status}) for ${what}${quoted}; ${tokenProblem ?? "check the account's token reference"}`;
+  const sentence =
+    kind === 'rejected' && status >= 400 && !isPage
+      ? `the service rejected ${what} (status ${status})${quoted}`
+      : `${what} failed with status ${status}${quoted}`;
+  const advice = adviceFor(refusal);
   return advice === null ? sentence : `${sentence}; ${advice}`;
 }
 
-function subject(method: Method, path: string): string {
-  const kind = path.split('/')[4] ?? 'entry';
-  switch (method) {
-    case 'GET':
-      return `the list of ${kind}s`;
-    case 'POST':
-      return `the create of a ${kind}`;
-    case 'DELETE':
-      return `the delete of a ${kind}`;
-  }
-}
-
 /** What to do, if the status or the body shows it. */
-function adviceFor(method: Method, { status, kind, isWebPage: isPage }: Refusal): string | null {
+function adviceFor({ method, status, kind, isPage }: Refusal): string | null {
   if (kind === 'throttled') return 'run it later, or lower api.requestsPerSecond';
   if (status >= 300 && status < 400) return 'redirects are not followed; check the base address';
   if (isPage)

@@ -7,7 +7,7 @@ import { LONGEST_NAME, MOST_ENTRIES, MOST_PEOPLE } from '../core/limits.ts';
 import { compareCodePoints, isLongerThan } from '../core/names.ts';
 import type { Listing } from '../core/ports/service.ts';
 import { malformed } from './body.ts';
-import { isSalary, type Scrub } from './service-message.ts';
+import { isSalary } from './service-message.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -111,7 +111,7 @@ function toResource(what: string, given: unknown, unknown: Set<string>, token: T
       raw[field] = value;
     else if (RESOURCE_FIELDS.includes(field) && isPlain(value)) {
       refuseLong(what, { [field]: value });
-      raw[field] = scrubbedValue(value, (text) => token.scrub(text));
+      raw[field] = cleanedValue(value, token);
     } else if (!unknown.has(field) && unknown.size < MOST_UNKNOWN_FIELDS && !isSalary(field))
       unknown.add(field);
   }
@@ -178,32 +178,19 @@ function rawEntry(what: string, object: Json, token: TokenGuard): Json {
   );
   if (known.length === Object.keys(object).length) return object;
   refuseDeep(what, object);
-  return { ...scrubbed(withoutSalary(object), (text) => token.scrub(text)), ...Object.fromEntries(known) };
+  return { ...cleaned(object, token), ...Object.fromEntries(known) };
 }
 
-function scrubbed(object: Json, scrub: Scrub): Json {
-  return Object.fromEntries(
-    Object.entries(object).map(([field, value]) => [scrub(field), scrubbedValue(value, scrub)]),
-  );
+/** Without the token and salaries, at any depth. */
+function cleaned(object: Json, token: TokenGuard): Json {
+  const kept = Object.entries(object).filter(([field]) => !isSalary(field));
+  return Object.fromEntries(kept.map(([field, value]) => [token.scrub(field), cleanedValue(value, token)]));
 }
 
-function scrubbedValue(value: unknown, scrub: Scrub): unknown {
-  if (typeof value === 'string') return scrub(value);
-  if (Array.isArray(value)) return value.map((item) => scrubbedValue(item, scrub));
-  return isObject(value) ? scrubbed(value, scrub) : value;
-}
-
-function withoutSalary(object: Json): Json {
-  return Object.fromEntries(
-    Object.entries(object)
-      .filter(([field]) => !isSalary(field))
-      .map(([field, value]) => [field, withoutSalaryDeep(value)]),
-  );
-}
-
-function withoutSalaryDeep(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSalaryDeep);
-  return isObject(value) ? withoutSalary(value) : value;
+function cleanedValue(value: unknown, token: TokenGuard): unknown {
+  if (typeof value === 'string') return token.scrub(value);
+  if (Array.isArray(value)) return value.map((item) => cleanedValue(item, token));
+  return isObject(value) ? cleaned(value, token) : value;
 }
 
 function isObject(value: unknown): value is Json {

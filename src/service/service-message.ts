@@ -4,9 +4,6 @@ import type { Secret } from '../core/secret.ts';
 /** Only this much of a body is read, because messages are at its start. */
 export const LONGEST_REFUSAL_BYTES = 65_536;
 
-/** Removes the token from a text. */
-export type Scrub = (text: string) => string;
-
 const LONGEST_MESSAGE = 300;
 const MOST_TEXTS = 20;
 const DEEPEST = 5;
