@@ -1,8 +1,7 @@
 // The report of `validate`: one line for each problem as editors and CI systems parse it, then what `--online` found.
 import { type Diagnosis, diagnosisSchema, issueSchema } from './command-schemas.ts';
 import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
-import { renderReport } from './render.ts';
-import { publishedFields } from './run-json.ts';
+import { renderReport, publishedFields } from './render.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { count } from './formatting.ts';
 

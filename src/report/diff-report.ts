@@ -12,8 +12,7 @@ import {
   toned,
 } from './document.ts';
 import { count, joined } from './formatting.ts';
-import { renderReport } from './render.ts';
-import { publishedFields } from './run-json.ts';
+import { renderReport, publishedFields } from './render.ts';
 import { type AccountDifference, type ComparedLists, differenceSchema } from './snapshot-schemas.ts';
 
 /** The changes of one account. json is one object. */

@@ -26,8 +26,7 @@ import {
   relativeTime,
   shortCommit,
 } from './formatting.ts';
-import { listReport, listSummary, renderReport } from './render.ts';
-import { publishedFields, runToJson } from './run-json.ts';
+import { listReport, listSummary, renderReport, publishedFields, runToJson } from './render.ts';
 import { countUndone, statusTone } from './run-status.ts';
 import { snapshotSchema } from './snapshot-schemas.ts';
 

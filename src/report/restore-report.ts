@@ -5,9 +5,8 @@ import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
 import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { count, people, sortedNaturally } from './formatting.ts';
-import { renderReport } from './render.ts';
-import { publishedFields } from './run-json.ts';
-import { earlierLine, holderCounts, holderGroups, holdersOf } from './run-people.ts';
+import { renderReport, publishedFields } from './render.ts';
+import { earlierLine, holderCounts, holderGroups, holdersOf } from './run-sections.ts';
 import { restorationSchema } from './snapshot-schemas.ts';
 
 export interface Restoration {

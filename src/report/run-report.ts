@@ -18,10 +18,8 @@ import { type AccountDocument, foldDocuments, problemAccounts } from './fold.ts'
 import { count, duration, elapsedMs, messageLines, pageFact } from './formatting.ts';
 import { heldSections, leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
 import { summaryText } from './plan-sentence.ts';
-import { renderReport } from './render.ts';
-import { runReportToJson } from './run-json.ts';
-import { lossLine } from './run-people.ts';
-import { changesSection, outcomeSections } from './run-sections.ts';
+import { renderReport, runReportToJson } from './render.ts';
+import { lossLine, changesSection, outcomeSections } from './run-sections.ts';
 import { commitLine, heldDuringRun, nextSteps, runCounts, runSentence, statusTone } from './run-status.ts';
 
 /** `full` is what `show` prints. `brief` follows the report of the plan, and does not repeat it. */

@@ -1,10 +1,23 @@
-// The report of `who`: the people who have, or had, the entries of a name.
-import { code, type Line, type Report, type ReportDocument, type ReportOptions } from './document.ts';
-import { count, people, relativeTime } from './formatting.ts';
-import { renderReport } from './render.ts';
-import { publishedFields } from './run-json.ts';
-import { earlierLine, holderCounts, holderGroups } from './run-people.ts';
+// The reports of `who`: the people who have, or had, the entries of a name; without a name, how many people each entry has,
+// and the references to unknown ids.
+import {
+  code,
+  type Line,
+  type Report,
+  type ReportDocument,
+  type ReportOptions,
+  columnsOf,
+  type Section,
+  tableSection,
+} from './document.ts';
+import { count, people, relativeTime, byKind, sortedNaturally } from './formatting.ts';
+import { renderReport, publishedFields } from './render.ts';
+import { earlierLine, holderCounts, holderGroups } from './run-sections.ts';
 import { type AccountHolders, accountHoldersSchema, type LostEntry } from './snapshot-schemas.ts';
+import { KINDS } from '../core/catalog.ts';
+import type { FailedPlan } from '../core/plan.ts';
+import type { AccountUsage } from '../core/usage.ts';
+import { failedDocument } from './run-status.ts';
 
 export interface WhoReport {
   readonly name: string;
@@ -97,4 +110,80 @@ function lostLine({ kind, name, runId, deletedAt, outcome, people: ids, earlier 
 
 function snapshotLine({ id, takenAt }: NonNullable<AccountHolders['snapshot']>, nowMs: number): Line {
   return [`snapshot ${id}, taken `, { time: takenAt }, ` (${relativeTime(takenAt, nowMs)})`];
+}
+
+/** The coverage of each account, with the most used entries first. json is an array. */
+export function renderCoverage(
+  results: readonly (AccountUsage | FailedPlan)[],
+  options: ReportOptions,
+): string {
+  const sorted = results.map((result) =>
+    'status' in result
+      ? result
+      : {
+          schemaVersion: 1,
+          ...result,
+          entries: result.entries.toSorted((a, b) => b.usedBy.length - a.usedBy.length),
+        },
+  );
+  const model = () => ({
+    title: 'rolecall who',
+    documents: results.map((result) =>
+      'status' in result ? failedDocument(result, 'who') : coverageDocument(result),
+    ),
+  });
+  return renderReport(sorted, model, options);
+}
+
+/** Unused entries first, since those are what people look for. */
+function coverageDocument({
+  account,
+  takenAt,
+  entries,
+  unknownReferences: unknown,
+}: AccountUsage): ReportDocument {
+  const byName = sortedNaturally(entries, KINDS);
+  const unused = byName.filter(({ usedBy }) => usedBy.length === 0);
+  const used = byName
+    .filter(({ usedBy }) => usedBy.length > 0)
+    .toSorted((a, b) => b.usedBy.length - a.usedBy.length);
+  const kinds = byKind(entries).map(([kind, some]) => count(some.length, kind));
+  const label = [
+    kinds.length === 0 ? 'no skills and no roles' : kinds.join(' and '),
+    ...(entries.length === 0 ? [] : [`${unused.length} unused`]),
+    ...(unknown.length === 0
+      ? []
+      : [count(unknown.length, 'reference to an unknown id', 'references to unknown ids')]),
+  ].join(', ');
+  const columns = columnsOf({ head: 'People', align: 'right' }, 'Kind', 'Name', 'Id');
+  const section = (title: string, some: AccountUsage['entries']): Section[] => {
+    const rows = some.map(({ kind, name, remoteId, usedBy }): Line[] => [
+      usedBy.length === 0 ? [] : [people(usedBy.length)],
+      [kind],
+      [code(name)],
+      [code(remoteId)],
+    ]);
+    return tableSection(title, { columns, rows });
+  };
+  return {
+    title: [code(account)],
+    status: { label, tone: unknown.length > 0 ? 'warn' : 'good' },
+    facts: [{ label: 'Lists', line: ['read ', { time: takenAt }] }],
+    sections: [
+      ...section('Unused, nobody has them', unused),
+      ...section('In use', used),
+      ...unknownSection(unknown),
+    ],
+  };
+}
+
+function unknownSection(references: AccountUsage['unknownReferences']): Section[] {
+  const columns = columnsOf('Kind', 'Id', 'Person');
+  const rows = references.map(({ kind, remoteId, resourceId }) => [
+    [kind],
+    [code(remoteId)],
+    [code(resourceId)],
+  ]);
+  const intro = ['People refer to these ids, but no list contains them.'];
+  return tableSection('References to unknown ids', { columns, rows }, { tone: 'warn', intro });
 }

@@ -1,7 +1,7 @@
 // The paths of the API that read: accounts, runs, and the daemon itself. Each field of the JSON is named, so that a field
 // added to a view is not published by accident.
 import type { Hono } from 'hono';
-import { runReportToJson, runToJson } from '../../report/run-json.ts';
+import { runReportToJson, runToJson } from '../../report/render.ts';
 import { statesOfListed } from '../account-state.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../daemon-api.ts';
 import { ACCOUNT, type HttpEnv } from './context.ts';

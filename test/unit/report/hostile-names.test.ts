@@ -11,7 +11,7 @@ import { codeSpan, escapeProse } from '../../../src/report/markdown.ts';
 import { Facts, Headline, SectionBody, Text } from '../../../src/report/html.tsx';
 import { planDocument, renderPlans } from '../../../src/report/plan-report.ts';
 import { renderRun, runDocument } from '../../../src/report/run-report.ts';
-import { renderCoverage } from '../../../src/report/coverage-report.ts';
+import { renderCoverage } from '../../../src/report/who-report.ts';
 import { create, hold, makeOperation, makePlan, makeRun, MARKDOWN, remove, TEXT } from './samples.ts';
 import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 import type { Plan } from '../../../src/core/plan.ts';

@@ -1,7 +1,7 @@
 // The reports of `who` without a name and of `validate`.
 import { describe, expect, it } from 'vitest';
 import { renderIssues } from '../../../src/report/check-reports.ts';
-import { renderCoverage } from '../../../src/report/coverage-report.ts';
+import { renderCoverage } from '../../../src/report/who-report.ts';
 import type { AccountUsage } from '../../../src/core/usage.ts';
 import { JSON_FORMAT, MARKDOWN, resourceIds, TEXT } from './samples.ts';
 import type { ConfigIssue } from '../../../src/core/errors.ts';

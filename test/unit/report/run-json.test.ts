@@ -1,7 +1,7 @@
 // The fields of JSON that other programs rely on.
 import { expect, test } from 'vitest';
 import { accountStatusSchema } from '../../../src/report/command-schemas.ts';
-import { publishedFields } from '../../../src/report/run-json.ts';
+import { publishedFields } from '../../../src/report/render.ts';
 import { restorationSchema, snapshotSchema } from '../../../src/report/snapshot-schemas.ts';
 
 test('JSON contains the published fields alone, in their order, also in what it contains', () => {

@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../core/journal.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { ACCOUNT_STATE_TEXTS, messageLines } from '../../../report/formatting.ts';
-import { lossLine } from '../../../report/run-people.ts';
+import { lossLine } from '../../../report/run-sections.ts';
 import { runSentence, statusTone } from '../../../report/run-status.ts';
 import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';

@@ -14,7 +14,7 @@ import { AccountPage, RemovedPage } from './account-page.tsx';
 import { answerPage, render } from './layout.tsx';
 import { placeIn } from './paged-sections.tsx';
 import { lossLine } from './pending-plan.tsx';
-import { ProgressBar, progressLine } from './progress-bar.tsx';
+import { ProgressBar, progressLine } from './page-parts.tsx';
 import { type AccountRow, BAR_RUNS } from './account-table.tsx';
 import { CHART_DAYS } from './account-facts.tsx';
 import { RunPage } from './run-page.tsx';

@@ -14,9 +14,8 @@ import { isChanging, waitsForApproval } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath, useFrame } from '../context.ts';
 import { READ_ONLY, WRITING_OFF } from '../refusals.ts';
-import { ActionButton, Card, RunLink } from './page-parts.tsx';
+import { ActionButton, Card, RunLink, LiveProgress } from './page-parts.tsx';
 import { PagedSections, type PagePlace } from './paged-sections.tsx';
-import { LiveProgress } from './progress-bar.tsx';
 
 interface DecisionProps {
   readonly account: AccountView;

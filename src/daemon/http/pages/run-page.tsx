@@ -10,9 +10,8 @@ import { runDocument, triggerText } from '../../../report/run-report.ts';
 import { nextSteps, statusTone } from '../../../report/run-status.ts';
 import { useFrame } from '../context.ts';
 import { Layout } from './layout.tsx';
-import { AccountLink, Card, RunLink, ShortCommit } from './page-parts.tsx';
+import { AccountLink, Card, RunLink, ShortCommit, LiveProgress } from './page-parts.tsx';
 import { HeldCard, type PagePlace, PagedSections } from './paged-sections.tsx';
-import { LiveProgress } from './progress-bar.tsx';
 
 interface RunPageProps {
   readonly report: RunDetail;
