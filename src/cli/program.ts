@@ -1,19 +1,17 @@
 // The command line: lists the commands, which register themselves, and runs the one that is given.
 import { Command, CommanderError, type HelpConfiguration, Option } from 'commander';
-import { addApply, addDemo, addInit, addPlan, addServe, addStatus } from './command-options.ts';
+import { addApply, addDemo, addInit, addPlan, addSandbox, addServe, addStatus } from './command-options.ts';
 import { addApprove } from './approve.ts';
 import { addPause, addResume, addSync } from './operator-commands.ts';
 import { addBackup, addCopyStore, addValidate } from './maintenance-commands.ts';
 import { type CommandLine, DEFAULT_CONFIG } from './command-line.ts';
 import { checkOutput, hasReported, openOutput, type OutputOptions, protectFiles } from './console.ts';
-import { addDiff } from './diff.ts';
 import { addDump } from './dump.ts';
 import { UsageError } from '../core/errors.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { ownFiles } from './load-accounts.ts';
-import { addHistory, addShow } from './journal-commands.ts';
-import { addRestore } from './restore.ts';
-import { addSandbox } from './sandbox.ts';
+import type { ConfiguredAccount } from '../core/settings.ts';
+import { loadConfiguration, ownFiles } from './load-accounts.ts';
+import { addDiff, addHistory, addRestore, addShow } from './journal-commands.ts';
 import { addWho } from './who.ts';
 
 /** In the groups of the help. What a command needs to run is imported when it runs, so that help appears at once. */
@@ -144,7 +142,7 @@ export async function createProgram(
     program.commandsGroup(group);
     for (const add of adders) add(line);
   }
-  await addCompletion(line, argv);
+  await addCompletion(program, argv);
   // Commander shows the help of the program for the help of an unknown command.
   program.on('beforeHelp', () => {
     const name = program.args.find((word) => word !== 'help' && !word.startsWith('-'));
@@ -168,14 +166,52 @@ async function printFailure(command: string, options: OutputOptions, error: unkn
   await output.close();
 }
 
-/** The completion library loads only for its own commands; the help needs one line. */
-async function addCompletion(line: CommandLine, argv: readonly string[]): Promise<void> {
-  // Options may precede the command.
-  if (argv.some((argument) => argument === 'completion' || argument === 'complete'))
-    (await import('./completion.ts')).addCompletion(line);
-  else
-    line.program
-      .command('completion')
-      .argument('<bash|zsh|fish>')
-      .description('print a shell completion script');
+const SHELLS = ['bash', 'zsh', 'fish'];
+
+/** The script of the library calls a function of the package bash-completion, which containers often lack. */
+const BASH_FALLBACK = `if ! declare -F _get_comp_words_by_ref > /dev/null; then
+    _get_comp_words_by_ref() {
+        cur=\${COMP_WORDS[COMP_CWORD]}
+        prev=\${COMP_WORDS[COMP_CWORD - 1]}
+        words=("\${COMP_WORDS[@]}")
+        cword=$COMP_CWORD
+    }
+fi
+`;
+
+/**
+ * Adds `completion SHELL`, and the hidden command that the completion scripts call, which @bomb.sh/tab derives from the commands
+ * of the program. Accounts come from the configuration.
+ */
+async function addCompletion(program: Command, argv: readonly string[]): Promise<void> {
+  // The library loads only for its own commands, which options may precede; the help needs one line.
+  if (!argv.some((argument) => argument === 'completion' || argument === 'complete')) {
+    program.command('completion').argument('<bash|zsh|fish>').description('print a shell completion script');
+    return;
+  }
+  const { default: tab } = await import('@bomb.sh/tab/commander');
+  const root = tab(program, { completionCommandName: 'completion' });
+  const command = program.commands.find((each) => each.name() === 'completion');
+  // Changed in place, since the library keeps this list. PowerShell is removed because it is not tested.
+  command?.registeredArguments[0]?.argChoices?.splice(0, Infinity, ...SHELLS);
+
+  let accounts: readonly ConfiguredAccount[] = [];
+  for (const { arguments: all } of root.commands.values()) {
+    const argument = all.get('account');
+    if (argument === undefined) continue;
+    argument.handler = (complete) => {
+      for (const { name, settings } of accounts)
+        complete(name, settings === undefined ? 'its file is not valid' : `mode ${settings.mode}`);
+    };
+  }
+  program.hook('preAction', async (_program, action) => {
+    if (action.name() === 'completion' && action.args[0] === 'bash') process.stdout.write(BASH_FALLBACK);
+    if (action.name() !== 'complete') return;
+    const words = action.args;
+    const given = words.includes('--config') ? words[words.indexOf('--config') + 1] : undefined;
+    const hasCommand = program.commands.some((each) => words.includes(each.name()));
+    const configFile = given ?? process.env['ROLECALL_CONFIG'] ?? DEFAULT_CONFIG;
+    // Never fails: a message would be shown in the middle of the line that the user types.
+    if (hasCommand) accounts = (await loadConfiguration(configFile).catch(() => null))?.accounts ?? [];
+  });
 }

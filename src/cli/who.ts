@@ -1,20 +1,33 @@
 // rolecall who: the people who have, or had, a skill or role, from the snapshots; without a name, those of every entry.
 import { Option } from 'commander';
-import { liveCoverage, storedCoverage } from './coverage.ts';
 import { globMatcher } from '../core/names.ts';
 import { firstFew } from '../core/amounts.ts';
 import { KINDS } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader, SentDelete } from '../core/ports/journal-reader.ts';
 import { deletedEntries } from '../core/restoration.ts';
-import { entryKey, entriesNamed, holdersOf, nearNames } from '../core/usage.ts';
+import {
+  entryKey,
+  entriesNamed,
+  holdersOf,
+  nearNames,
+  type AccountUsage,
+  accountUsage,
+} from '../core/usage.ts';
 import type { AccountHolders, LostEntry } from '../report/snapshot-schemas.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandLine, moment, MOMENT_HELP } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport, showWarnings } from './console.ts';
-import type { ExitStatus } from './exit-status.ts';
-import { isExclusion, type KnownAccount, knownAccounts, selectAccounts } from './load-accounts.ts';
+import { type ExitStatus, combine, EXIT, failureExit } from './exit-status.ts';
+import {
+  isExclusion,
+  type KnownAccount,
+  knownAccounts,
+  selectAccounts,
+  loadAccounts,
+} from './load-accounts.ts';
 import { newestSnapshot, peopleBefore, withJournal } from './open-journal.ts';
+import type { FailedPlan } from '../core/plan.ts';
 
 interface WhoFlags extends OutputOptions {
   /** Epoch milliseconds. */
@@ -168,4 +181,60 @@ function missingSnapshots({ untilMs }: Search, holders: readonly Found[]): strin
   return missing.length === 0
     ? []
     : [`no snapshot${untilMs === undefined ? '' : ' of that time'} is stored of ${some(missing)}`];
+}
+
+/** From the last good lists of these accounts. Throws StoreError when an account has none. */
+export async function storedCoverage(
+  reader: JournalReader,
+  accounts: readonly KnownAccount[],
+  options: OutputOptions,
+): Promise<void> {
+  const usages: AccountUsage[] = [];
+  for (const { name: account } of accounts) {
+    const snapshot = await newestSnapshot(reader, { account, isGood: true });
+    const entries = snapshot && (await reader.snapshotEntries(snapshot));
+    const resources = snapshot && (await reader.snapshotPeople(snapshot));
+    if (entries === null || resources === null || snapshot === null) {
+      throw new StoreError(
+        'snapshot_unknown',
+        `no good lists of ${account} are stored; run \`rolecall plan ${account}\`, or use --live`,
+      );
+    }
+    usages.push(accountUsage(account, { ...entries, resources }, snapshot.takenAt));
+  }
+  const { renderCoverage } = await import('../report/who-report.ts');
+  await printReport(options, (render) => renderCoverage(usages, render));
+}
+
+/** From the service, which is read now. */
+export async function liveCoverage(
+  context: CommandContext,
+  names: readonly string[],
+  options: OutputOptions,
+): Promise<ExitStatus> {
+  const { openReading } = await import('./read-accounts.ts');
+  const loaded = await loadAccounts(context.configFile);
+  const accounts = selectAccounts(loaded.accounts, names);
+  const reading = await openReading(context, loaded);
+  try {
+    const exits: ExitStatus[] = [];
+    const usages = await reading.readEach(
+      accounts,
+      async ({ name: account }, read): Promise<AccountUsage | FailedPlan> => {
+        try {
+          const { observed } = await read();
+          return accountUsage(account, observed, new Date().toISOString());
+        } catch (error) {
+          const failure = reading.reportFailure(account, error);
+          exits.push(failureExit(failure.code));
+          return { schemaVersion: 1, account, status: 'failed', error: failure };
+        }
+      },
+    );
+    const { renderCoverage } = await import('../report/who-report.ts');
+    await printReport(options, (render) => renderCoverage(usages, render));
+    return reading.isInterrupted() ? EXIT.interrupted : combine(exits);
+  } finally {
+    await reading.close();
+  }
 }
