@@ -9,6 +9,7 @@ import {
   EVERY_SECOND,
   HTTP_TOKEN,
   ONCE_A_YEAR,
+  samplesOf,
   startDaemon,
   WITH_TOKEN,
 } from '../support/daemon.ts';
@@ -289,6 +290,22 @@ function sorted(value: unknown): unknown {
   );
 }
 
+const PROMISED = {
+  rolecall_runs_total: 'counter',
+  rolecall_run_duration_seconds: 'histogram',
+  rolecall_last_success_timestamp_seconds: 'gauge',
+  rolecall_drift: 'gauge',
+  rolecall_held: 'gauge',
+  rolecall_entries: 'gauge',
+  rolecall_operations_total: 'counter',
+  rolecall_api_requests_total: 'counter',
+  rolecall_api_request_duration_seconds: 'histogram',
+  rolecall_api_retries_total: 'counter',
+  rolecall_config_valid: 'gauge',
+  rolecall_skipped_ticks_total: 'counter',
+  rolecall_build_info: 'gauge',
+};
+
 test('a day of the daemon: journal, metrics and notifications agree at every step', async () => {
   const day = await startDay();
   await startsAndConverges(day);
@@ -305,6 +322,7 @@ test('a day of the daemon: journal, metrics and notifications agree at every ste
 });
 
 async function startsAndConverges(day: Day): Promise<void> {
+  expect(await day.daemon.get('/healthz')).toMatchObject({ status: 200 });
   await until(
     'both accounts match their files',
     () => day.daemon.runsEnded('acme', 'held') > 0 && day.daemon.runsEnded('beta', 'converged') > 0,
@@ -327,6 +345,16 @@ async function repairsManualChanges(day: Day): Promise<void> {
   await expectNotices(day, { beta: ['applied'] });
   expect(day.receiver.notices('beta').at(-1)?.data).toMatchObject({ created: 1, deleted: 1 });
   await allAgree(day);
+  const { status, text } = await day.daemon.get('/metrics');
+  expect(status).toBe(200);
+  for (const [name, type] of Object.entries(PROMISED)) expect(text).toContain(`\n# TYPE ${name} ${type}\n`);
+  const samples = samplesOf(text);
+  expect(samples.get('rolecall_entries{account="acme",kind="skill"}')).toBe(3);
+  expect(samples.get('rolecall_api_requests_total{account="beta",method="POST",status="201"}')).toBe(3);
+  expect(
+    [...samples.keys()].filter((name) => /^rolecall_process_cpu_seconds_total\b/.test(name)),
+  ).toHaveLength(1);
+  expect(text).not.toMatch(/token-of-|Lathe|Perl/);
 }
 
 async function containsABadEdit(day: Day): Promise<void> {

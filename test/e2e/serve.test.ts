@@ -1,9 +1,9 @@
-// The daemon as a process: schedules, repair, HTTP, a configuration that is edited while it runs, and a clean stop.
+// The daemon as a process: a configuration that is edited while it runs, and a clean stop.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Daemon, EVERY_SECOND, samplesOf, startDaemon } from '../support/daemon.ts';
+import { type Daemon, EVERY_SECOND, startDaemon } from '../support/daemon.ts';
 import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
 import { costly } from '../support/thorough.ts';
 
@@ -56,72 +56,6 @@ async function setUp(): Promise<Setting> {
   };
 }
 
-const PROMISED = {
-  rolecall_runs_total: 'counter',
-  rolecall_run_duration_seconds: 'histogram',
-  rolecall_last_success_timestamp_seconds: 'gauge',
-  rolecall_drift: 'gauge',
-  rolecall_held: 'gauge',
-  rolecall_entries: 'gauge',
-  rolecall_operations_total: 'counter',
-  rolecall_api_requests_total: 'counter',
-  rolecall_api_request_duration_seconds: 'histogram',
-  rolecall_api_retries_total: 'counter',
-  rolecall_config_valid: 'gauge',
-  rolecall_skipped_ticks_total: 'counter',
-  rolecall_build_info: 'gauge',
-};
-
-test('the daemon applies the files of two accounts, repairs later changes, and counts both in its metrics', async () => {
-  const { sandbox, account, serve, skills } = await setUp();
-  try {
-    account('acme', 'skills: [Go, Rust]');
-    account('beta', 'skills: [Lathe]\nroles: [Welder]');
-    const daemon = await serve();
-    expect(await daemon.get('/healthz')).toMatchObject({ status: 200 });
-    await until(
-      'both accounts match their files',
-      () => daemon.runsEnded('acme', 'held') > 0 && daemon.runsEnded('beta', 'converged') > 0,
-    );
-    expect([skills('acme'), skills('beta')]).toEqual([['Go', 'Perl', 'Rust'], ['Lathe']]);
-    expect(await daemon.get('/readyz')).toMatchObject({ status: 200 });
-
-    const lathe = sandbox.state('beta').skills.find(({ name }) => name === 'Lathe');
-    sandbox.removeEntry('beta', lathe?.id ?? '');
-    sandbox.addSkill('beta', 'Stray');
-    await until('the change by hand is repaired', () => skills('beta').join() === 'Lathe');
-
-    await until('the repair is counted', async () => {
-      const samples = await daemon.metrics();
-      return (
-        (samples.get(
-          'rolecall_operations_total{account="beta",kind="skill",action="delete",result="done"}',
-        ) ?? 0) > 0
-      );
-    });
-    const { status, text } = await daemon.get('/metrics');
-    expect(status).toBe(200);
-    for (const [name, type] of Object.entries(PROMISED)) expect(text).toContain(`\n# TYPE ${name} ${type}\n`);
-    const samples = samplesOf(text);
-    expect(samples.get('rolecall_runs_total{account="acme",status="held"}')).toBeGreaterThan(0);
-    expect(samples.get('rolecall_held{account="acme",kind="skill",rule="in_use"}')).toBe(1);
-    expect(samples.get('rolecall_entries{account="acme",kind="skill"}')).toBe(3);
-    expect(samples.get('rolecall_config_valid{account="beta"}')).toBe(1);
-    expect(
-      samples.get('rolecall_operations_total{account="beta",kind="skill",action="create",result="done"}'),
-    ).toBe(2);
-    expect(samples.get('rolecall_last_success_timestamp_seconds{account="beta"}')).toBeGreaterThan(1.6e9);
-    expect(samples.get('rolecall_api_requests_total{account="beta",method="POST",status="201"}')).toBe(3);
-    expect(
-      [...samples.keys()].filter((name) => /^rolecall_process_cpu_seconds_total\b/.test(name)),
-    ).toHaveLength(1);
-    expect(text).not.toMatch(/token-of-|Lathe|Perl/);
-    await daemon.stop();
-  } finally {
-    await sandbox.close();
-  }
-});
-
 costly(
   'a file that is written in pieces is used when it is complete, so that no entry is deleted and created again',
   async () => {
@@ -150,57 +84,63 @@ costly(
   },
 );
 
-test('with an invalid service file no account runs, and pages, API and status say so until it is fixed', async () => {
-  const { sandbox, workspace, account, serve } = await setUp();
-  try {
-    account('acme', 'skills: [Perl]');
-    account('beta', 'skills: [Lathe]');
-    const daemon = await serve();
-    await until('both run', () => daemon.runsEnded('acme') > 0 && daemon.runsEnded('beta') > 0);
-    const file = join(workspace.folder, 'config/rolecall.yaml');
-    const valid = readFileSync(file, 'utf8');
-    workspace.write('config/rolecall.yaml', `${valid}daemom: {}\n`);
-    await until('every run fails', () => daemon.runsEnded('beta', 'failed') > 0);
-    expect((await daemon.api('status')).body).toMatchObject({ configurationValid: false });
-    const { body } = await daemon.api('accounts/beta');
-    expect(body).toMatchObject({ state: 'service_invalid', valid: true });
-    const { text } = await daemon.get('/');
-    expect(text).toContain('No account runs until they are fixed.');
-    expect(text).toContain('invalid service file');
-    expect(text).not.toMatch(/\d invalid file|>invalid file<\/span|last valid/);
-    const status = await workspace.run(['status']);
-    expect(status.status).toBe(4);
-    expect(status.stderr).toContain('unknown key "daemom"');
+costly(
+  'with an invalid service file no account runs, and pages, API and status say so until it is fixed',
+  async () => {
+    const { sandbox, workspace, account, serve } = await setUp();
+    try {
+      account('acme', 'skills: [Perl]');
+      account('beta', 'skills: [Lathe]');
+      const daemon = await serve();
+      await until('both run', () => daemon.runsEnded('acme') > 0 && daemon.runsEnded('beta') > 0);
+      const file = join(workspace.folder, 'config/rolecall.yaml');
+      const valid = readFileSync(file, 'utf8');
+      workspace.write('config/rolecall.yaml', `${valid}daemom: {}\n`);
+      await until('every run fails', () => daemon.runsEnded('beta', 'failed') > 0);
+      expect((await daemon.api('status')).body).toMatchObject({ configurationValid: false });
+      const { body } = await daemon.api('accounts/beta');
+      expect(body).toMatchObject({ state: 'service_invalid', valid: true });
+      const { text } = await daemon.get('/');
+      expect(text).toContain('No account runs until they are fixed.');
+      expect(text).toContain('invalid service file');
+      expect(text).not.toMatch(/\d invalid file|>invalid file<\/span|last valid/);
+      const status = await workspace.run(['status']);
+      expect(status.status).toBe(4);
+      expect(status.stderr).toContain('unknown key "daemom"');
 
-    workspace.write('config/rolecall.yaml', valid);
-    await until('the accounts run again', async () => {
-      const { body: fixed } = await daemon.api('accounts/beta');
-      return fixed['state'] === 'converged';
-    });
-    await daemon.stop();
-  } finally {
-    await sandbox.close();
-  }
-});
+      workspace.write('config/rolecall.yaml', valid);
+      await until('the accounts run again', async () => {
+        const { body: fixed } = await daemon.api('accounts/beta');
+        return fixed['state'] === 'converged';
+      });
+      await daemon.stop();
+    } finally {
+      await sandbox.close();
+    }
+  },
+);
 
-test('a daemon that stops is not ready at once and answers until its runs have ended and probes have noticed', async () => {
-  const { sandbox, account, serve } = await setUp();
-  try {
-    account('beta', 'skills: [Go]');
-    const daemon = await serve();
-    await until('it is ready', async () => (await daemon.get('/readyz')).status === 200);
-    sandbox.setSettings({ latencyMs: 500 });
-    const before = daemon.runsEnded('beta');
-    await until('a run works', () => sandbox.requests().some(({ status }) => status === null));
-    daemon.process.kill('SIGTERM');
-    await until('it stops', () => daemon.events('stopping').length > 0);
-    expect(await daemon.get('/readyz')).toEqual({ status: 503, text: 'the daemon is stopping\n' });
-    const page = await fetch(`${daemon.url}/`, { headers: { accept: 'text/html' } });
-    expect([page.status, page.headers.get('connection')]).toEqual([200, 'close']);
-    await until('the run has ended', () => daemon.runsEnded('beta') > before);
-    expect((await daemon.get('/api/v1/accounts')).status).toBe(200);
-    expect((await daemon.ended).status).toBe(0);
-  } finally {
-    await sandbox.close();
-  }
-});
+costly(
+  'a daemon that stops is not ready at once and answers until its runs have ended and probes have noticed',
+  async () => {
+    const { sandbox, account, serve } = await setUp();
+    try {
+      account('beta', 'skills: [Go]');
+      const daemon = await serve();
+      await until('it is ready', async () => (await daemon.get('/readyz')).status === 200);
+      sandbox.setSettings({ latencyMs: 500 });
+      const before = daemon.runsEnded('beta');
+      await until('a run works', () => sandbox.requests().some(({ status }) => status === null));
+      daemon.process.kill('SIGTERM');
+      await until('it stops', () => daemon.events('stopping').length > 0);
+      expect(await daemon.get('/readyz')).toEqual({ status: 503, text: 'the daemon is stopping\n' });
+      const page = await fetch(`${daemon.url}/`, { headers: { accept: 'text/html' } });
+      expect([page.status, page.headers.get('connection')]).toEqual([200, 'close']);
+      await until('the run has ended', () => daemon.runsEnded('beta') > before);
+      expect((await daemon.get('/api/v1/accounts')).status).toBe(200);
+      expect((await daemon.ended).status).toBe(0);
+    } finally {
+      await sandbox.close();
+    }
+  },
+);
