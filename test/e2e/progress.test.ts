@@ -35,21 +35,3 @@ test.skipIf(!hasTerminal)(
     expect(shown.match(/Skill 1\b/g)).toHaveLength(2);
   },
 );
-
-test('Ctrl-C during an apply lets the requests in flight complete, and the report shows what was not tried', async () => {
-  const s = await scene({
-    skills: ['Kept'],
-    file: 'skills: [Kept, A, B, C]',
-    api: { concurrency: 2, timeout: '20s', settle: '21s' },
-    faults: [{ match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 1500 } }],
-  });
-  const running = s.start(['apply', '--yes']);
-  await s.until('two creates are under way', () => s.writes().length === 2);
-  running.process.kill('SIGINT');
-  const result = await running.ended;
-  expect(result.stderr).toContain(
-    'Stopping: requests in flight are completed, no new one starts. Ctrl-C again aborts them.\n',
-  );
-  expect([result.status, s.writes().length]).toEqual([130, 2]);
-  expect(result.stdout).toMatch(/not tried|skipped/i);
-});

@@ -76,6 +76,9 @@ test('a second signal aborts requests in flight, and the next run determines the
   await s.until('it reports that it stops', () => running.output().stderr.includes('Stopping'));
   running.process.kill('SIGINT');
   const result = await running.ended;
+  expect(result.stderr).toContain(
+    'Stopping: requests in flight are completed, no new one starts. Ctrl-C again aborts them.\n',
+  );
   expect(result.status).toBe(130);
   expect(arrayOf<RunJson>(result)).toMatchObject([
     {
