@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
 import { codes, scene, type Scene, type SceneOptions } from '../support/scene.ts';
+import { costly } from '../support/thorough.ts';
 
 /** One existing skill shows which account it is, so that creates run in parallel. */
 function withKept(options: SceneOptions = {}): Promise<Scene> {
@@ -106,7 +107,7 @@ test('two entries that a late effect created are reported as duplicates, and non
   expect(s.names().skills).toEqual(['Kept', 'New', 'New']);
 });
 
-test('creates and lists wait for a Retry-After in seconds or as a date', async () => {
+costly('creates and lists wait for a Retry-After in seconds or as a date', async () => {
   const s = await withKept({
     faults: [
       onCreate({ type: 'rate-limit', retryAfter: 1, format: 'seconds' }),

@@ -182,7 +182,7 @@ function casing(number: number): string {
   return number.toString(2).padStart(16, '0').replaceAll('0', 'a').replaceAll('1', 'A');
 }
 
-test.each(someOf(HEAVY, 2))(
+test.each(someOf(HEAVY, 1))(
   'validation of an account file with %s takes at most 4 seconds of processor time and 300 MB',
   async (_, text, expected) => {
     const workspace = withFineAccount();

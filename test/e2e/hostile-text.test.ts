@@ -15,6 +15,7 @@ import {
 import { hasPostgres } from '../support/postgres.ts';
 import { type Scene, scene } from '../support/scene.ts';
 import { hasTerminal, onTerminal, typedOnTerminal } from '../support/terminal.ts';
+import { isThorough } from '../support/thorough.ts';
 
 // eslint-disable-next-line no-control-regex -- cursor movements are escapes
 const CURSOR = /\u001b\[(?:\d*[GJK]|\?7[lh])/g;
@@ -256,16 +257,19 @@ test('hostile names are harmless in pages, logs and responses of the daemon', as
   expect(daemon.log().length).toBeGreaterThan(5);
 });
 
-test.skipIf(!hasTerminal)('hostile names are harmless in the log of the daemon on a terminal', async () => {
-  const s = await hostileScene(
-    `mode: apply\n${POLICY}\nskills: []\nroles: []`,
-    `defaults: { schedule: ${EVERY_SECOND} }\nlog: trace\n${WITH_TOKEN}`,
-  );
-  refuseDeletes(s, '\u001b[2J\u202e\n::error::x');
-  const env = { TOKEN_ACME: 'token-of-acme', ROLECALL_HTTP_TOKEN: HTTP_TOKEN, NO_COLOR: '1' };
-  const { output } = await typedOnTerminal(s.folder, ['serve'], env, [['an operation failed', '\u0003']]);
-  expectHarmless('the readable log', output.replaceAll('\r', ''));
-});
+test.runIf(isThorough && hasTerminal)(
+  'hostile names are harmless in the log of the daemon on a terminal',
+  async () => {
+    const s = await hostileScene(
+      `mode: apply\n${POLICY}\nskills: []\nroles: []`,
+      `defaults: { schedule: ${EVERY_SECOND} }\nlog: trace\n${WITH_TOKEN}`,
+    );
+    refuseDeletes(s, '\u001b[2J\u202e\n::error::x');
+    const env = { TOKEN_ACME: 'token-of-acme', ROLECALL_HTTP_TOKEN: HTTP_TOKEN, NO_COLOR: '1' };
+    const { output } = await typedOnTerminal(s.folder, ['serve'], env, [['an operation failed', '\u0003']]);
+    expectHarmless('the readable log', output.replaceAll('\r', ''));
+  },
+);
 
 test.skipIf(!hasTerminal)(
   'hostile names are harmless in the prompt, the progress and the report on a terminal',

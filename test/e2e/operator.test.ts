@@ -138,20 +138,23 @@ test('a pending plan is applied once after its approval, and the same plan needs
   await daemon.stop();
 });
 
-test('an approved first plan is applied, and the deletes that it held are pending in the next plan', async () => {
-  const on = await stage({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]' });
-  const { s } = on;
-  const digest = await on.waiting();
-  expect((await s.run(['approve', 'acme', digest])).status).toBe(0);
-  await s.until('it is applied', () => s.writes().length > 0);
-  await s.until('it has ended', () => on.daemon.runsEnded('acme', 'held') === 1);
-  expect(s.writes()).toEqual(['POST Zig']);
-  expect(on.daemon.events('approval_lapsed', 'acme')).toEqual([]);
+costly(
+  'an approved first plan is applied, and the deletes that it held are pending in the next plan',
+  async () => {
+    const on = await stage({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]' });
+    const { s } = on;
+    const digest = await on.waiting();
+    expect((await s.run(['approve', 'acme', digest])).status).toBe(0);
+    await s.until('it is applied', () => s.writes().length > 0);
+    await s.until('it has ended', () => on.daemon.runsEnded('acme', 'held') === 1);
+    expect(s.writes()).toEqual(['POST Zig']);
+    expect(on.daemon.events('approval_lapsed', 'acme')).toEqual([]);
 
-  const next = await on.sync();
-  expect(next).toMatchObject({ status: 'planned', plan: { summary: { create: 0, delete: 1, hold: 0 } } });
-  expect(await on.account()).toMatchObject({ pending: { digest: next.planDigest } });
-});
+    const next = await on.sync();
+    expect(next).toMatchObject({ status: 'planned', plan: { summary: { create: 0, delete: 1, hold: 0 } } });
+    expect(await on.account()).toMatchObject({ pending: { digest: next.planDigest } });
+  },
+);
 
 test('pause and resume work on the command line and over HTTP, can be repeated, and survive a restart', async () => {
   const on = await stage({

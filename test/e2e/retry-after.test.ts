@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { startDaemon } from '../support/daemon.ts';
 import { listen } from '../support/loopback.ts';
+import { costly } from '../support/thorough.ts';
 import { makeWorkspace, until, type Workspace, writeAccount } from '../support/workspace.ts';
 
 interface Throttling extends Workspace {
@@ -70,7 +71,7 @@ test('plan, apply and dump with --accept retry_after send requests before the en
   expect(account.requests() - before).toBeGreaterThanOrEqual(ACCEPTING.length);
 });
 
-test('a daemon obeys a stored Retry-After', async () => {
+costly('a daemon obeys a stored Retry-After', async () => {
   const account = await throttling();
   await account.run(['plan']);
   const sent = account.requests();

@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Daemon, EVERY_SECOND, HTTP_TOKEN, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
 import { makeWorkspace, QUICK_API, until, type Workspace } from '../support/workspace.ts';
-import { costly, someOf } from '../support/thorough.ts';
+import { costly } from '../support/thorough.ts';
 
 interface Stage {
   readonly sandbox: Sandbox;
@@ -311,7 +311,7 @@ const BROKEN_AT_START = [
   ['an invalid value', 'accounts: accounts/*.yaml\napi: { retries: many }\n'],
 ] as const;
 
-test.each(someOf(BROKEN_AT_START, 1))(
+costly.each(BROKEN_AT_START)(
   'with %s in the rolecall.yaml of its repository at the first start, the daemon is not ready until the next valid commit',
   async (_, broken) => {
     const on = await stage();

@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { LARGEST_ANSWER_BYTES } from '../../../src/core/limits.ts';
+import { someOf } from '../../support/thorough.ts';
 import { client, serve } from './loopback.ts';
 
 async function message(failing: Promise<unknown>): Promise<string> {
@@ -39,10 +40,13 @@ describe('a list', () => {
     expect(await listed(of(50_001))).toContain('the list of resources has more than 50000 objects');
   });
 
-  it.each(['[', '{"a":', '[{},', '[1,'])('of 32 MiB of %s is refused before it is parsed', async (unit) => {
-    const outcome = await listed(unit.repeat(Math.floor(LARGEST_ANSWER_BYTES / unit.length)));
-    expect(outcome).toContain('the list of skills has more than 3000000 values');
-  });
+  it.each(someOf(['[{},', '[', '{"a":', '[1,'], 1))(
+    'of 32 MiB of %s is refused before it is parsed',
+    async (unit) => {
+      const outcome = await listed(unit.repeat(Math.floor(LARGEST_ANSWER_BYTES / unit.length)));
+      expect(outcome).toContain('the list of skills has more than 3000000 values');
+    },
+  );
 
   it.each(['_id', 'name', 'accountId', 'createDate'])(
     'has entries whose %s has at most 1,000 characters',

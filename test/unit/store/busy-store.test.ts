@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { SQLite } from '../../../src/system/sqlite.ts';
 import type { SqliteFixture } from './fixture.ts';
+import { costly } from '../../support/thorough.ts';
 import { DAY_MS, sqliteFixture, listed, operation, T0 } from './fixture.ts';
 
 const RETENTION = 90 * DAY_MS;
@@ -64,7 +65,7 @@ it('a large run is ended after a lock, with each of its operations', async () =>
   expect([isEnded, count(store, skipped)]).toEqual([true, many.length]);
 });
 
-it('an approval waits for a lock for a few seconds only', async () => {
+costly('an approval waits for a lock for a few seconds only', async () => {
   const store = sqliteFixture();
   const other = new SQLite(store.file);
   try {
