@@ -28,41 +28,25 @@ export interface Connections extends WritableService {
   close(): Promise<void>;
 }
 
-interface OpenAccount {
-  readonly requests: Requests;
-  readonly token: Secret;
-}
-
 export function createConnections(options: ConnectionOptions): Connections {
   const { api } = options;
   const hosts = new Map<string, PQueue>();
   const paces = new Map<string, Pace>();
+  const opened = new WeakMap<RunSignals, Map<string, Promise<Requests>>>();
   let dispatchers: Promise<Dispatchers> | undefined;
 
-  function paceOf(account: AccountSettings): Pace {
-    const pace = paces.get(account.name) ?? new Pace(api, hostOf(account.baseUrl));
-    paces.set(account.name, pace);
-    return pace;
+  function paceOf({ name, baseUrl }: AccountSettings): Pace {
+    const newHost = (): PQueue => new PQueue({ concurrency: api.hostConcurrency });
+    return kept(paces, name, () => new Pace(api, kept(hosts, baseUrl, newHost)));
   }
-
-  function hostOf(baseUrl: string): PQueue {
-    const host = hosts.get(baseUrl) ?? new PQueue({ concurrency: api.hostConcurrency });
-    hosts.set(baseUrl, host);
-    return host;
-  }
-
-  const opened = new WeakMap<RunSignals, Map<string, Promise<OpenAccount>>>();
 
   /** Shared by the reader and writer of a run, so that a pause requested from the reader also applies to the writer. */
-  function accountOf(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
-    const ofRun = opened.get(signals) ?? new Map<string, Promise<OpenAccount>>();
-    opened.set(signals, ofRun);
-    const openAccount = ofRun.get(account.name) ?? open(account, signals);
-    ofRun.set(account.name, openAccount);
-    return openAccount;
+  function requestsOf(account: AccountSettings, signals: RunSignals): Promise<Requests> {
+    const ofRun = kept(opened, signals, () => new Map<string, Promise<Requests>>());
+    return kept(ofRun, account.name, () => open(account, signals));
   }
 
-  async function open(account: AccountSettings, signals: RunSignals): Promise<OpenAccount> {
+  async function open(account: AccountSettings, signals: RunSignals): Promise<Requests> {
     // After a failure, the next run tries again.
     const opening = (dispatchers ??= openDispatchersFor(options).catch((error: unknown) => {
       dispatchers = undefined;
@@ -70,10 +54,9 @@ export function createConnections(options: ConnectionOptions): Connections {
     }));
     // Awaited below. If the token is not readable either, nobody awaits it, and its failure would end the process.
     opening.catch(() => undefined);
-    const token = await options.token(account);
-    const requests = new Requests({
+    return new Requests({
       baseUrl: account.baseUrl,
-      token,
+      token: await options.token(account),
       userAgent: `rolecall/${options.version}`,
       timeoutMs: api.timeoutMs,
       retries: api.retries,
@@ -82,20 +65,14 @@ export function createConnections(options: ConnectionOptions): Connections {
       observer: options.observer(account.name),
       signals,
     });
-    return { requests, token };
   }
 
   return {
-    async reader(account, signals) {
-      const { requests, token } = await accountOf(account, signals);
-      return createReader(requests, token);
-    },
+    reader: async (account, signals) => createReader(await requestsOf(account, signals)),
+    writer: async (account, signals) => createWriter(await requestsOf(account, signals)),
     async tokenKey(account, signals) {
-      return keyOf(account.baseUrl, (await accountOf(account, signals)).token);
-    },
-    async writer(account, signals) {
-      const { requests, token } = await accountOf(account, signals);
-      return createWriter(requests, token);
+      const { token } = await requestsOf(account, signals);
+      return sha256(`${account.baseUrl} ${token.reveal()}`, 'base64');
     },
     async close() {
       // A failure to open was already thrown to the caller of `reader` or `writer`.
@@ -104,8 +81,15 @@ export function createConnections(options: ConnectionOptions): Connections {
   };
 }
 
-function keyOf(baseUrl: string, token: Secret): string {
-  return sha256(`${baseUrl} ${token.reveal()}`, 'base64');
+/** What the map has; otherwise it is made and kept there. */
+function kept<K, V>(
+  map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  make: () => V,
+): V {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }
 
 async function openDispatchersFor({ api, authorities }: ConnectionOptions): Promise<Dispatchers> {

@@ -3,12 +3,13 @@ import { setImmediate } from 'node:timers/promises';
 import { ServiceError } from '../core/errors.ts';
 import type { Listing, ServiceReader } from '../core/ports/service.ts';
 import { readJson } from './body.ts';
-import type { ResponseHead } from './failures.ts';
-import { type Requests, serviceErrorOf } from './requests.ts';
+import { FailedAttempt, type ResponseHead } from './failures.ts';
+import type { Requests } from './requests.ts';
 import { toEntries, toResources, type TokenGuard } from './responses.ts';
 import type { Kind } from '../core/catalog.ts';
 
-export function createReader(requests: Requests, token: TokenGuard): ServiceReader {
+export function createReader(requests: Requests): ServiceReader {
+  const { token } = requests;
   async function list<T>(
     path: string,
     what: string,
@@ -26,7 +27,7 @@ export function createReader(requests: Requests, token: TokenGuard): ServiceRead
     try {
       return (await requests.send({ method: 'GET', path, read }, () => true)).content;
     } catch (error) {
-      throw serviceErrorOf(error);
+      throw error instanceof FailedAttempt ? error.error : error;
     }
   }
   return {

@@ -57,6 +57,7 @@ const STOPPED = 'not sent: the run was interrupted';
 const OUTDATED = 'not sent: the data that this change is based on is outdated';
 
 export class Requests {
+  readonly token: Secret;
   private readonly service: Service;
   private requests = 0;
   private retries = 0;
@@ -65,6 +66,7 @@ export class Requests {
 
   constructor(service: Service) {
     this.service = service;
+    this.token = service.token;
   }
 
   traffic(): Traffic {
@@ -218,13 +220,6 @@ async function readBody<R>(
 function isBrokenOff(error: ServiceError, head: ResponseHead | undefined): boolean {
   const isFramed = ['content-length', 'transfer-encoding'].some((name) => head?.headers[name] !== undefined);
   return !isFramed && error.cause instanceof CutOff;
-}
-
-/** The ServiceError of a failed call. Throws any other error. */
-export function serviceErrorOf(error: unknown): ServiceError {
-  if (error instanceof FailedAttempt) return error.error;
-  if (error instanceof ServiceError) return error;
-  throw error;
 }
 
 function requestsWait({ error }: FailedAttempt): boolean {

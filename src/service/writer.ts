@@ -7,11 +7,12 @@ import { beginningOf, readJson } from './body.ts';
 import { PATHS } from './reader.ts';
 import { FailedAttempt, type ResponseHead } from './failures.ts';
 import type { Requests } from './requests.ts';
-import { toEntry, type TokenGuard } from './responses.ts';
+import { toEntry } from './responses.ts';
 
 const SHORT_BODY_BYTES = 65_536;
 
-export function createWriter(requests: Requests, token: TokenGuard): ServiceWriter {
+export function createWriter(requests: Requests): ServiceWriter {
+  const { token } = requests;
   /**
    * The entry in the response to a create. Undefined if the response is not a valid entry, which makes the create doubtful,
    * or if the entry contains the token and must not be stored.
