@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { type Daemon, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
-import { type Scene, scene, TOKEN, tokenVariable } from '../support/scene.ts';
+import { type Scene, scene, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
+import { costly } from '../support/thorough.ts';
 
 const NAMES = ['acme', 'eu-1', 'eu-2', 'eu-3'];
 
@@ -49,6 +50,8 @@ test('pause, resume, history and approve take names, globs and exclusions, and a
   const accounts = (JSON.parse(runs.stdout) as { account: string }[]).map(({ account }) => account);
   expect(new Set(accounts)).toEqual(new Set(['eu-1', 'eu-3']));
 
+  if (hasTerminal) await refusedOnTerminal(s, first);
+
   const refused = await s.run(['approve', '*', '--commit', first.slice(0, 8)]);
   expect(refused.status).toBe(64);
   expect(refused.stdout).toMatch(/^3 accounts, each: 1 to create.*\n +acme, eu-1, eu-2\n/m);
@@ -82,13 +85,19 @@ test('pause, resume, history and approve take names, globs and exclusions, and a
   expect(done.status).toBe(0);
   expect(done.stdout).toMatch(/approved 2 plans, .*: eu-1, eu-2\npaused, .*: eu-2\n$/);
   await s.until('eu-1 is applied', () => daemon.runsEnded('eu-1', 'converged') === 1);
-  const again = await s.run(['approve', 'eu-*', '--yes', '--commit', second]);
-  expect([again.status, again.stdout]).toEqual([0, expect.stringMatching(/approved 1 plan, .*: eu-3\n$/)]);
+  const last = ['approve', 'eu-*', '--commit', second];
+  const again = hasTerminal
+    ? await onTerminal(s.folder, last, { env: tokensOf(s), answer: 'yes' })
+    : await s.run([...last, '--yes']);
+  const printed = 'output' in again ? again.output : again.stdout;
+  expect([again.status, printed]).toEqual([0, expect.stringMatching(/approved 1 plan, .*: eu-3\r?\n/)]);
   await s.until('eu-3 is applied', () => daemon.runsEnded('eu-3', 'converged') === 1);
   expect(s.writes().toSorted()).toEqual(['POST Ada', 'POST Zig', 'POST Zig']);
   // An approval that waits for the end of a pause is not given again.
   expect((await s.run(['approve', 'eu-*', '--yes'])).status).toBe(1);
   await s.run(['resume', 'eu-2']);
+  await s.until('eu-2 is applied', () => daemon.runsEnded('eu-2', 'converged') === 1);
+  expect(s.writes()).toHaveLength(4);
   const paused = async () =>
     (await daemon.api<AccountsJson>('accounts')).body.accounts.flatMap((each) =>
       each.paused ? [each.name] : [],
@@ -102,26 +111,21 @@ test('pause, resume, history and approve take names, globs and exclusions, and a
   expect(await paused()).toEqual([]);
 });
 
-test.skipIf(!hasTerminal)(
-  'approve asks once on a terminal, and approves nothing that replaced what it showed',
-  async () => {
-    const { s, daemon, first } = await fleet();
-    const env = Object.fromEntries(s.sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token]));
-    expect(env[tokenVariable('acme')]).toBe(TOKEN);
-    const asked = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'no' });
-    expect([asked.status, asked.output]).toEqual([2, expect.stringContaining('Nothing was approved.')]);
-    expect(asked.output).toContain('Approve 4 plans: 5 to create, 0 to delete, 0 held?');
-    const one = await onTerminal(s.folder, ['approve', 'acme'], { env, answer: 'no' });
-    expect([one.status, one.output]).toEqual([2, expect.stringContaining('To create (')]);
-    expect(one.output).toContain(`Approve 1 plan of commit ${first.slice(0, 12)}: 1 to create`);
-    const yes = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'yes' });
-    expect([yes.status, yes.output]).toEqual([0, expect.stringContaining('approved 4 plans')]);
-    for (const name of NAMES)
-      await s.until(`${name} is applied`, () => daemon.runsEnded(name, 'converged') === 1);
-  },
-);
+const tokensOf = (s: Scene): Record<string, string> =>
+  Object.fromEntries(s.sandbox.accounts.map(({ name, token }) => [tokenVariable(name), token]));
 
-test('plan and apply of many accounts keep hostConcurrency and requestsPerSecond exactly', async () => {
+/** On a terminal, `approve` asks once, whatever the number of plans is. */
+async function refusedOnTerminal(s: Scene, commit: string): Promise<void> {
+  const env = tokensOf(s);
+  const asked = await onTerminal(s.folder, ['approve', 'acme', 'eu-*'], { env, answer: 'no' });
+  expect([asked.status, asked.output]).toEqual([2, expect.stringContaining('Nothing was approved.')]);
+  expect(asked.output).toContain('Approve 4 plans: 5 to create, 0 to delete, 0 held?');
+  const one = await onTerminal(s.folder, ['approve', 'acme'], { env, answer: 'no' });
+  expect([one.status, one.output]).toEqual([2, expect.stringContaining('To create (')]);
+  expect(one.output).toContain(`Approve 1 plan of commit ${commit.slice(0, 12)}: 1 to create`);
+}
+
+costly('plan and apply of many accounts keep hostConcurrency and requestsPerSecond exactly', async () => {
   const limits = { hostConcurrency: 6, requestsPerSecond: 4, concurrency: 2, settle: '5s', timeout: '4s' };
   const others = Array.from({ length: 22 }, (_, index) => ({
     name: `eu-${index}`,
