@@ -1,5 +1,5 @@
 // `plan --server`: an operator's working tree, planned by a daemon with its history and its tokens.
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
@@ -129,18 +129,74 @@ test('plan --server holds the deletes of a working tree older than the last appl
   expect([changesOf(old), holds(old)]).toEqual([[], { Zig: ['source'] }]);
 });
 
+const IN_REGION = 'region: us\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n';
+
+/** Files that try to make the daemon send its token of beta to another address, or use another secret. */
+const THEFTS: readonly (readonly [
+  what: string,
+  files: (recorder: Recorder, s: Scene) => Readonly<Record<string, string>>,
+])[] = [
+  [
+    'another address',
+    ({ url }) => ({ 'accounts/beta.yaml': `baseUrl: ${url}\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n` }),
+  ],
+  [
+    'a region that leads elsewhere',
+    ({ url }) => ({
+      'rolecall.yaml': `regions: { us: "${url}" }\n`,
+      'accounts/beta.yaml': IN_REGION,
+    }),
+  ],
+  [
+    'the token of the interface',
+    () => ({ 'accounts/beta.yaml': IN_REGION.replace('TOKEN_BETA', 'ROLECALL_HTTP_TOKEN') }),
+  ],
+  [
+    'a file of the daemon’s machine as its token',
+    (_, { folder }) => ({
+      'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', `{ file: "${folder}/private/token" }`),
+    }),
+  ],
+];
+
+/** Posts each of the thefts: no token is sent to another address, and the other account is planned. */
+async function expectNoTheft({ s, client, ask, daemon }: Stage, recorder: Recorder): Promise<void> {
+  s.sandbox.clearRequests();
+  const original = readFileSync(join(client.folder, 'config/rolecall.yaml'), 'utf8');
+  for (const [what, files] of THEFTS) {
+    client.write('config/rolecall.yaml', original);
+    for (const [name, text] of Object.entries(files(recorder, s))) client.write(`config/${name}`, text);
+    const result = await ask();
+    // These files are invalid for every daemon.
+    const isInvalid = what === 'the token of the interface';
+    expect({ what, status: result.status }).toEqual({ what, status: isInvalid ? 4 : 1 });
+    const plans = plansOf(result);
+    const code = isInvalid ? 'config_invalid' : 'identity_mismatch';
+    expect(plans.get('beta'), what).toMatchObject({ status: 'failed', error: { code } });
+    expect(plans.get('acme'), what).toMatchObject({ status: 'planned' });
+    expect(result.stdout + result.stderr + daemon.output().stderr, what).not.toContain('token-of-');
+  }
+  expect(recorder.requests).toEqual([]);
+  expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
+}
+
 /** A message in JSON without what it quotes. */
 function withoutPaths(text: string): string {
   return text.replaceAll(/\\"[^"\\]*\\"/g, '');
 }
 
-test('a daemon that plans posted files reads nothing of its disk, plans no account that it does not have, and rejects wrong tokens and addresses', async () => {
+test('a daemon that plans posted files reads nothing of its disk, plans no account that it does not have, sends no token elsewhere, and rejects wrong tokens and addresses', async () => {
   const CANARY = 'Canary-of-the-disk';
   const recorder = await startRecorder();
-  const { s, ask, daemon, client } = await stage({ file: 'skills: [Go]' }, (on) => {
-    on.write('private/catalog.yaml', `skills: [${CANARY}]\n`);
-    on.write('private/accounts/hidden.yaml', `token: { env: ${CANARY} }\n`);
+  const beta = { name: 'beta', id: '43', token: 'token-of-beta' };
+  const on = await stage({ file: 'skills: [Go]', others: [beta] }, (scene) => {
+    scene.serve({}, [`regions: { us: "${scene.sandbox.url}" }`, QUIET, WITH_TOKEN].join('\n'));
+    scene.write('config/accounts/beta.yaml', IN_REGION);
+    scene.write('private/token', 'token-of-beta');
+    scene.write('private/catalog.yaml', `skills: [${CANARY}]\n`);
+    scene.write('private/accounts/hidden.yaml', `token: { env: ${CANARY} }\n`);
   });
+  const { s, ask, daemon, client } = on;
   const wrong = await ask([], { ROLECALL_HTTP_TOKEN: 'another-token-of-somebody' });
   expect(wrong).toMatchObject({
     status: 1,
@@ -234,6 +290,10 @@ test('a daemon that plans posted files reads nothing of its disk, plans no accou
   expect(recorder.requests).toEqual([]);
   expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
+  rmSync(join(client.folder, 'config/accounts/spy.yaml'));
+  await expectNoTheft(on, recorder);
+  client.write('config/accounts/beta.yaml', IN_REGION);
+
   await daemon.stop();
   const down = await ask();
   expect(down).toMatchObject({
@@ -241,64 +301,6 @@ test('a daemon that plans posted files reads nothing of its disk, plans no accou
     stdout: expect.stringContaining('"unavailable"'),
     stderr: expect.stringMatching(/does not respond.*running/),
   });
-});
-
-const IN_REGION = 'region: us\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n';
-
-/** Files that try to make the daemon send its token of beta to another address, or use another secret. */
-const THEFTS: readonly (readonly [
-  what: string,
-  files: (recorder: Recorder, s: Scene) => Readonly<Record<string, string>>,
-])[] = [
-  [
-    'another address',
-    ({ url }) => ({ 'accounts/beta.yaml': `baseUrl: ${url}\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n` }),
-  ],
-  [
-    'a region that leads elsewhere',
-    ({ url }) => ({
-      'rolecall.yaml': `regions: { us: "${url}" }\n`,
-      'accounts/beta.yaml': IN_REGION,
-    }),
-  ],
-  [
-    'the token of the interface',
-    () => ({ 'accounts/beta.yaml': IN_REGION.replace('TOKEN_BETA', 'ROLECALL_HTTP_TOKEN') }),
-  ],
-  [
-    'a file of the daemon’s machine as its token',
-    (_, { folder }) => ({
-      'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', `{ file: "${folder}/private/token" }`),
-    }),
-  ],
-];
-
-test('the token of an account is not sent to an address from a posted file', async () => {
-  const recorder = await startRecorder();
-  const { s, client, ask, daemon } = await stage(
-    { file: 'skills: [Go]', others: [{ name: 'beta', id: '43', token: 'token-of-beta' }] },
-    (on) => {
-      on.serve({}, [`regions: { us: "${on.sandbox.url}" }`, QUIET, WITH_TOKEN].join('\n'));
-      on.write('config/accounts/beta.yaml', IN_REGION);
-      on.write('private/token', 'token-of-beta');
-    },
-  );
-  const original = readFileSync(join(client.folder, 'config/rolecall.yaml'), 'utf8');
-  for (const [what, files] of THEFTS) {
-    client.write('config/rolecall.yaml', original);
-    for (const [name, text] of Object.entries(files(recorder, s))) client.write(`config/${name}`, text);
-    const result = await ask();
-    // These files are invalid for every daemon.
-    const isInvalid = what === 'the token of the interface';
-    expect({ what, status: result.status }).toEqual({ what, status: isInvalid ? 4 : 1 });
-    const plans = plansOf(result);
-    const code = isInvalid ? 'config_invalid' : 'identity_mismatch';
-    expect(plans.get('beta'), what).toMatchObject({ status: 'failed', error: { code } });
-    expect(plans.get('acme'), what).toMatchObject({ status: 'planned' });
-    expect(result.stdout + result.stderr + daemon.output().stderr, what).not.toContain('token-of-');
-  }
-  expect(recorder.requests).toEqual([]);
-  expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
 });
 
 test('plan --server writes nothing to the service or the store, and does not use up an approval', async () => {
