@@ -135,6 +135,18 @@ test('a pending plan is applied once after its approval, and the same plan needs
   expect(expiresInMs / 3_600_000).toBeCloseTo(24, 1);
   await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 1);
   expect(s.writes()).toEqual(['POST Zig', 'POST Zig']);
+
+  // An approval of a paused account is used when the account is resumed.
+  s.sandbox.removeEntry('acme', s.idOf('Zig'));
+  expect((await on.sync()).status).toBe('planned');
+  expect((await s.run(['pause', 'acme'])).status).toBe(0);
+  const approved = await s.run(['approve', 'acme', '--yes']);
+  expect(approved.stdout).toContain('acme is paused: run `');
+  expect(approved.stdout).toContain('\n1 to create, 0 to delete, 0 held; ');
+  expect(s.writes()).toHaveLength(2);
+  expect((await s.run(['resume', 'acme'])).status).toBe(0);
+  await s.until('the plan is executed', () => daemon.runsEnded('acme', 'converged') > 2);
+  expect(s.writes()).toHaveLength(3);
   await daemon.stop();
 });
 
