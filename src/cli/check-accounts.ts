@@ -4,7 +4,7 @@ import { describeFailure } from '../run/run-result.ts';
 import { listedAccountId } from '../core/identity.ts';
 import { formatConfigIssue, errorsOf } from '../core/errors.ts';
 import { yamlQuoted } from '../core/yaml-text.ts';
-import type { Diagnosis, Finding } from '../report/command-schemas.ts';
+import type { Diagnosis, Finding } from '../report/check-reports.ts';
 import { count, instant } from '../report/formatting.ts';
 import { loadAccounts } from './load-accounts.ts';
 import { storeName } from '../config/store-location.ts';

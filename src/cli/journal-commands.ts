@@ -30,7 +30,7 @@ import { type Loaded, knownAccounts, selectAccounts, accountNamed } from './load
 import type { ReadAccount } from '../run/observe.ts';
 import { catalogDifference, type Lists } from '../core/catalog-difference.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import type { ComparedLists } from '../report/snapshot-schemas.ts';
+import type { ComparedLists } from '../report/diff-report.ts';
 import { shownPath } from '../config/yaml/source-text.ts';
 import { deletedEntries } from '../core/restoration.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';

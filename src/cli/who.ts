@@ -14,7 +14,7 @@ import {
   type AccountUsage,
   accountUsage,
 } from '../core/usage.ts';
-import type { AccountHolders, LostEntry } from '../report/snapshot-schemas.ts';
+import type { AccountHolders, LostEntry } from '../report/command-schemas.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandLine, moment, MOMENT_HELP } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport, showWarnings } from './console.ts';

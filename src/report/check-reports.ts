@@ -1,9 +1,46 @@
 // The report of `validate`: one line for each problem as editors and CI systems parse it, then what `--online` found.
-import { type Diagnosis, diagnosisSchema, issueSchema } from './command-schemas.ts';
 import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { renderReport, publishedFields } from './render.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { count } from './formatting.ts';
+import { z } from 'zod';
+import { type DeepReadonly, failedPlanSchema, type Mirrors, schemaVersion } from './schemas.ts';
+
+export const issueSchema = z.strictObject({
+  schemaVersion,
+  file: z.string().describe('Path of the file.'),
+  line: z.int().min(1).describe('Line, from 1.'),
+  column: z.int().min(1).describe('Column, from 1.'),
+  severity: z.enum(['error', 'warning']).describe('A warning does not make the configuration invalid.'),
+  message: z.string().describe('What is wrong, and how to fix it. The wording may change.'),
+});
+
+/** What `validate --online` found about the store or one account. */
+export const diagnosisSchema = z.strictObject({
+  schemaVersion,
+  title: z.string().describe('What was checked, as text for people.'),
+  account: z.string().nullable().describe('Name of the account; null for the store.'),
+  findings: z.array(
+    z.strictObject({
+      ok: z.boolean().describe('Whether the check passed.'),
+      what: z.string().describe('Name of the check.'),
+      detail: z.string().describe('Text for people. The wording may change.'),
+    }),
+  ),
+  exit: z.int().describe('The exit status of this part alone.'),
+});
+
+export type Diagnosis = DeepReadonly<Omit<z.output<typeof diagnosisSchema>, 'schemaVersion'>>;
+export type Finding = Diagnosis['findings'][number];
+
+/** One problem of the configuration, or a part that was checked online. */
+export const validateSchema = z.union([issueSchema, diagnosisSchema, failedPlanSchema]).meta({
+  title: 'rolecall validate',
+  description:
+    'One problem, or with `--online` one part, of `rolecall validate --format json`. The list is empty when there is none.',
+});
+
+true satisfies Mirrors<Omit<z.output<typeof issueSchema>, 'schemaVersion'>, ConfigIssue>;
 
 function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
   const columns = columnsOf('Result', 'Check', { head: 'Detail', below: true });

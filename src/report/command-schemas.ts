@@ -1,9 +1,8 @@
-// The published JSON Schemas of `history`, `history --actions`, `who` without a name, `validate` and `status`, which print lists of these elements.
+// The published JSON Schemas of `history` with its lists, `status`, `who` and `restore`, which print these elements.
 import { z } from 'zod';
 import { RUN_MODES, type RunRecord } from '../core/journal.ts';
 import { type OperatorActionRecord, RECORDED_ACTIONS } from '../core/operator.ts';
-import type { ConfigIssue } from '../core/errors.ts';
-import type { AccountUsage } from '../core/usage.ts';
+import type { AccountUsage, HeldEntry } from '../core/usage.ts';
 import {
   accountName,
   failedPlanSchema,
@@ -17,8 +16,11 @@ import {
   amount,
   time,
   timeOrNull,
+  earlierHoldersSchema,
+  remoteAccountId,
 } from './schemas.ts';
 import { ACCOUNT_STATES } from '../core/account-states.ts';
+import type { DeletedEntry } from '../core/restoration.ts';
 
 /** A run without its operations. */
 export const historySchema = printedSchema('history', runRecordSchema, 'One run');
@@ -65,43 +67,8 @@ const accountUsageSchema = z.strictObject({
 /** The coverage of one account. */
 export const coverageSchema = printedSchema('who', accountUsageSchema, 'One account');
 
-export const issueSchema = z.strictObject({
-  schemaVersion,
-  file: z.string().describe('Path of the file.'),
-  line: z.int().min(1).describe('Line, from 1.'),
-  column: z.int().min(1).describe('Column, from 1.'),
-  severity: z.enum(['error', 'warning']).describe('A warning does not make the configuration invalid.'),
-  message: z.string().describe('What is wrong, and how to fix it. The wording may change.'),
-});
-
-/** What `validate --online` found about the store or one account. */
-export const diagnosisSchema = z.strictObject({
-  schemaVersion,
-  title: z.string().describe('What was checked, as text for people.'),
-  account: z.string().nullable().describe('Name of the account; null for the store.'),
-  findings: z.array(
-    z.strictObject({
-      ok: z.boolean().describe('Whether the check passed.'),
-      what: z.string().describe('Name of the check.'),
-      detail: z.string().describe('Text for people. The wording may change.'),
-    }),
-  ),
-  exit: z.int().describe('The exit status of this part alone.'),
-});
-
-export type Diagnosis = DeepReadonly<Omit<z.output<typeof diagnosisSchema>, 'schemaVersion'>>;
-export type Finding = Diagnosis['findings'][number];
-
-/** One problem of the configuration, or a part that was checked online. */
-export const validateSchema = z.union([issueSchema, diagnosisSchema, failedPlanSchema]).meta({
-  title: 'rolecall validate',
-  description:
-    'One problem, or with `--online` one part, of `rolecall validate --format json`. The list is empty when there is none.',
-});
-
 true satisfies Mirrors<Omit<z.output<typeof accountUsageSchema>, 'schemaVersion'>, AccountUsage>;
 true satisfies Mirrors<Omit<z.output<typeof actionSchema>, 'schemaVersion'>, OperatorActionRecord>;
-true satisfies Mirrors<Omit<z.output<typeof issueSchema>, 'schemaVersion'>, ConfigIssue>;
 
 export const accountStatusSchema = z.strictObject({
   schemaVersion,
@@ -171,3 +138,112 @@ export const statusSchema = printedSchema('status', accountStatusSchema, 'One ac
 export type AccountStatus = DeepReadonly<
   Omit<z.output<typeof accountStatusSchema>, 'schemaVersion' | 'lastRun'>
 > & { readonly lastRun: RunRecord | null };
+
+export const snapshotId = z.int().min(1).describe('Id of the snapshot.');
+export const runId = z.string().describe('UUIDv7 of the run that read the lists.');
+export const phase = z.enum(['before', 'after']).describe('Before the run wrote, or after.');
+export const takenAt = time('When the lists were read.');
+export const entryName = z.string().describe('Name of the entry, as the service shows it.');
+export const entryId = z.string().describe('Id of the entry.');
+
+export const snapshotSchema = z.strictObject({
+  schemaVersion,
+  id: snapshotId,
+  account: accountName,
+  remoteAccountId,
+  runId,
+  phase,
+  takenAt,
+  lists: z
+    .array(
+      z.strictObject({
+        kind: z.enum(['skill', 'role', 'resource']).describe('resource: people.'),
+        entries: amount('Number of objects in the list.'),
+        digest: z.string().describe('Equal lists have equal digests. `sha256:…`'),
+      }),
+    )
+    .describe('Its lists: skills, roles, people.'),
+});
+
+/** One snapshot. */
+export const snapshotsSchema = printedSchema('history --lists', snapshotSchema, 'One snapshot');
+
+const heldEntrySchema = z.strictObject({ kind, name: entryName, remoteId: entryId, people });
+
+const lostFields = {
+  kind,
+  name: entryName,
+  remoteId: entryId.nullable(),
+  outcome: z.enum(['deleted', 'unknown']).describe('unknown: the request was sent, its result is not known.'),
+  people: people.nullable().describe('Ids of the resources that had it; null when that is no longer stored.'),
+  earlier: earlierHoldersSchema
+    .nullable()
+    .describe('Who else had it by the newest earlier list that shows such people; null when there are none.'),
+};
+
+const lostEntrySchema = z.strictObject({
+  ...lostFields,
+  runId: z.string().describe('UUIDv7 of the run that deleted it.'),
+  deletedAt: timeOrNull('When the result of the delete was known.'),
+});
+
+/** An entry that a run deleted, with the run. */
+export type LostEntry = DeepReadonly<z.output<typeof lostEntrySchema>>;
+
+export const accountHoldersSchema = z.strictObject({
+  schemaVersion,
+  account: accountName,
+  at: timeOrNull('The requested moment; null: now.'),
+  snapshot: z
+    .strictObject({ id: snapshotId, runId, phase, takenAt })
+    .nullable()
+    .describe('The last good snapshot at that moment or before; null when none is stored.'),
+  entries: z.array(heldEntrySchema).describe('The entries with exactly this name.'),
+  deleted: z
+    .array(lostEntrySchema)
+    .describe('Entries of this name that a run deleted: of each kind the last one.'),
+  near: z
+    .array(z.strictObject({ kind, name: entryName }))
+    .describe('Names that differ only in case, white space, diacritics or compatibility forms.'),
+});
+
+/** What one account's lists of a moment show. */
+export type AccountHolders = DeepReadonly<
+  Omit<z.output<typeof accountHoldersSchema>, 'schemaVersion' | 'at'>
+>;
+
+/** The people who have the entries of a name in one account. */
+export const whoSchema = printedSchema('who', accountHoldersSchema, 'One searched account');
+
+const deletedEntrySchema = z.strictObject({
+  ...lostFields,
+  listed: z
+    .enum(['same', 'other'])
+    .nullable()
+    .describe('Whether later lists show this entry, or another one of the same name.'),
+  inFile: z
+    .enum(['desired', 'formerly', 'absent', 'allowed', 'none', 'unmanaged'])
+    .nullable()
+    .describe(
+      'Where the account file names it now. unmanaged: the file leaves the kind out. null: the file is invalid or missing.',
+    ),
+  problem: z.string().nullable().describe('Why a file cannot contain the name. The wording may change.'),
+});
+
+export const restorationSchema = z.strictObject({
+  schemaVersion,
+  account: accountName,
+  runId: z.string().describe('UUIDv7 of the run.'),
+  startedAt: time('When the run began.'),
+  listedAt: timeOrNull('When the lists were read that decide about `listed`; null when there are none.'),
+  entries: z.array(deletedEntrySchema).describe('In the order of execution.'),
+  yaml: z.string().describe('Lines for the account file that create the entries again; may be empty.'),
+});
+
+/** What one run deleted. */
+export const restoreSchema = z
+  .union([restorationSchema, failedPlanSchema])
+  .meta({ title: 'rolecall restore', description: 'What `rolecall restore --format json` prints.' });
+
+true satisfies Mirrors<z.output<typeof heldEntrySchema>, HeldEntry>;
+true satisfies Mirrors<z.output<typeof deletedEntrySchema>, DeletedEntry>;

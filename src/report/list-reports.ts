@@ -3,7 +3,7 @@ import { ACCOUNT_STATES, FAILING_STATES } from '../core/account-states.ts';
 import type { RunRecord } from '../core/journal.ts';
 import { ALL_ACCOUNTS, type OperatorActionRecord, type RecordedAction } from '../core/operator.ts';
 import { type RunTally, listSize, type SnapshotRecord } from '../core/ports/journal-reader.ts';
-import { type AccountStatus, accountStatusSchema, actionSchema } from './command-schemas.ts';
+import { type AccountStatus, accountStatusSchema, actionSchema, snapshotSchema } from './command-schemas.ts';
 import {
   code,
   columnsOf,
@@ -28,7 +28,6 @@ import {
 } from './formatting.ts';
 import { listReport, listSummary, renderReport, publishedFields, runToJson } from './render.ts';
 import { countUndone, statusTone } from './run-status.ts';
-import { snapshotSchema } from './snapshot-schemas.ts';
 
 /** The time and twelve random bits of an id. `show` lists the runs where that is ambiguous. */
 const SHORT_ID = 18;

@@ -7,7 +7,7 @@ import { visible } from './escape-invisible.ts';
 import { count, people, sortedNaturally } from './formatting.ts';
 import { renderReport, publishedFields } from './render.ts';
 import { earlierLine, holderCounts, holderGroups, holdersOf } from './run-sections.ts';
-import { restorationSchema } from './snapshot-schemas.ts';
+import { restorationSchema } from './command-schemas.ts';
 
 export interface Restoration {
   readonly run: RunRecord;

@@ -3,16 +3,18 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { accountSchema } from '../../src/config/account-schema.ts';
-import { catalogSchema } from '../../src/config/account-schema.ts';
+import { accountSchema, catalogSchema } from '../../src/config/account-schema.ts';
+import { validateSchema } from '../../src/report/check-reports.ts';
 import {
   actionsSchema,
   coverageSchema,
   historySchema,
-  validateSchema,
+  restoreSchema,
+  snapshotsSchema,
   statusSchema,
+  whoSchema,
 } from '../../src/report/command-schemas.ts';
-import { diffSchema, restoreSchema, snapshotsSchema, whoSchema } from '../../src/report/snapshot-schemas.ts';
+import { diffSchema } from '../../src/report/diff-report.ts';
 import { planResultSchema, runSchema } from '../../src/report/schemas.ts';
 import { serviceSchema } from '../../src/config/service-schema.ts';
 

@@ -1,8 +1,11 @@
 // The fields of JSON that other programs rely on.
 import { expect, test } from 'vitest';
-import { accountStatusSchema } from '../../../src/report/command-schemas.ts';
+import {
+  accountStatusSchema,
+  restorationSchema,
+  snapshotSchema,
+} from '../../../src/report/command-schemas.ts';
 import { publishedFields } from '../../../src/report/render.ts';
-import { restorationSchema, snapshotSchema } from '../../../src/report/snapshot-schemas.ts';
 
 test('JSON contains the published fields alone, in their order, also in what it contains', () => {
   const lists = [{ entries: 2, column: 1, kind: 'skill', digest: 'sha256:1' }];
