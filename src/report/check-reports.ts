@@ -70,8 +70,8 @@ export function renderIssues(
   options: ReportOptions,
 ): string {
   const value = [
-    ...issues.map((issue) => publishedFields(issueSchema, { schemaVersion: 1, ...issue })),
-    ...diagnoses.map((diagnosis) => publishedFields(diagnosisSchema, { schemaVersion: 1, ...diagnosis })),
+    ...issues.map((issue) => publishedFields(issueSchema, issue)),
+    ...diagnoses.map((diagnosis) => publishedFields(diagnosisSchema, diagnosis)),
   ];
   const lines = issues.map((issue): Line => [
     code(`${issue.file}:${issue.line}:${issue.column}`),

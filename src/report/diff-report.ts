@@ -94,7 +94,7 @@ true satisfies Mirrors<
 
 /** The changes of one account. json is one object. */
 export function renderDifference(difference: AccountDifference, options: ReportOptions): string {
-  const value = publishedFields(differenceSchema, { schemaVersion: 1, ...difference });
+  const value = publishedFields(differenceSchema, difference);
   const model = () => ({ title: 'rolecall diff', documents: [differenceDocument(difference)] });
   return renderReport(value, model, options);
 }

@@ -128,9 +128,7 @@ export function renderSnapshots(snapshots: readonly SnapshotRecord[], options: R
     [code(shownId(snapshot.runId, options))],
   ]);
   const summary = listSummary(rows.length, 'snapshot', options);
-  const value = snapshots.map((snapshot) =>
-    publishedFields(snapshotSchema, { schemaVersion: 1, ...snapshot }),
-  );
+  const value = snapshots.map((snapshot) => publishedFields(snapshotSchema, snapshot));
   return renderReport(
     value,
     () => listReport('rolecall history --lists', { columns, rows }, summary),
@@ -149,10 +147,7 @@ export function renderStatus(
       ACCOUNT_STATES.indexOf(a.state) - ACCOUNT_STATES.indexOf(b.state) ||
       compareNaturally(a.account, b.account),
   );
-  const value = sorted.map((status) => {
-    const lastRun = status.lastRun === null ? null : { schemaVersion: 1, ...status.lastRun };
-    return publishedFields(accountStatusSchema, { schemaVersion: 1, ...status, lastRun });
-  });
+  const value = sorted.map((status) => publishedFields(accountStatusSchema, status));
   // In a log each account is one line.
   const note: Column = { head: 'Note', ...(Number.isFinite(options.width) ? { below: true } : {}) };
   const columns = columnsOf('Account', 'State', 'Drift', HELD, 'Last run', 'Next run', 'Commit', note);
@@ -282,7 +277,7 @@ function actionsTable(actions: readonly OperatorActionRecord[]): Group {
 
 /** All given actions. json is an array of them. */
 export function renderActions(actions: readonly OperatorActionRecord[], options: ReportOptions): string {
-  const value = actions.map((action) => publishedFields(actionSchema, { schemaVersion: 1, ...action }));
+  const value = actions.map((action) => publishedFields(actionSchema, action));
   const summary = listSummary(actions.length, 'action', options);
   const model = () => listReport('rolecall history --actions', actionsTable(actions), summary);
   return renderReport(value, model, options);

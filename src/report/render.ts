@@ -48,8 +48,8 @@ export function listReport(title: string, table: Pick<Group, 'columns' | 'rows'>
 }
 
 /** The run's own fields. */
-export function runToJson(run: RunRecord): RunRecord & { readonly schemaVersion: 1 } {
-  return publishedFields(runRecordSchema, { schemaVersion: 1, ...run });
+export function runToJson(run: RunRecord): RunRecord {
+  return publishedFields(runRecordSchema, run);
 }
 
 /** The run with its operations, warnings and plan, as in the published JSON. */
@@ -68,8 +68,8 @@ export function operationToJson(operation: OperationRecord): Omit<OperationRecor
 }
 
 /**
- * The value with exactly the fields of its schema, in the schema's order, also in what it contains: a record of the store
- * may have more fields than its type.
+ * The value with exactly the fields of its schema and its version, in the schema's order, also in what it contains: a record of
+ * the store may have more fields than its type.
  */
 export function publishedFields<T>(schema: unknown, value: T): T {
   // Each schema mirrors the type of its values, so that only fields beyond both are missing.
@@ -83,8 +83,9 @@ function pick(schema: unknown, value: unknown): unknown {
   if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return value;
   const given = new Map<string, unknown>(Object.entries(value));
   return Object.fromEntries(
-    Object.entries(schema.shape).flatMap(([key, field]) =>
-      given.has(key) ? [[key, pick(field, given.get(key))]] : [],
-    ),
+    Object.entries(schema.shape).flatMap(([key, field]) => {
+      if (key === 'schemaVersion') return [[key, 1]];
+      return given.has(key) ? [[key, pick(field, given.get(key))]] : [];
+    }),
   );
 }

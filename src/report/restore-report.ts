@@ -28,7 +28,6 @@ export function renderRestoration(restoration: Restoration, options: ReportOptio
 
 function restorationToJson({ run, entries, listedAt }: Restoration) {
   return publishedFields(restorationSchema, {
-    schemaVersion: 1,
     account: run.account,
     runId: run.id,
     startedAt: run.startedAt,

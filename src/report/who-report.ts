@@ -29,9 +29,7 @@ export interface WhoReport {
 
 /** The people of each entry with the name. json is an array with one element for each searched account. */
 export function renderWho(who: WhoReport, options: ReportOptions): string {
-  const value = who.accounts.map((each) =>
-    publishedFields(accountHoldersSchema, { schemaVersion: 1, ...each, at: who.at }),
-  );
+  const value = who.accounts.map((each) => publishedFields(accountHoldersSchema, { ...each, at: who.at }));
   return renderReport(value, () => whoReport(who), options);
 }
 
