@@ -176,19 +176,6 @@ it('plans that affect people come first, the most affected on top, then problems
   expect(JSON.parse(renderPlans(plans, { ...WIDE, format: 'json' }))).toEqual(plans);
 });
 
-it('the lines that allow deletes name the file of each account, which has the key once', () => {
-  const allowance = '{ kind: skill, name: Perl, expires: 2026-12-06 }';
-  const held = [hold('Perl', { usedBy: ['r1'], allowance })];
-  const text = renderPlans(
-    fleet(3, (index) => equalPlan(index, { held })),
-    WIDE,
-  );
-  expect(text.match(/paste its line into eu-\d\.yaml/g)).toEqual(
-    fleet(3, (index) => `paste its line into ${nameOf(index)}.yaml`),
-  );
-  expect(text.match(/^allowedDeletes:$/gm)).toHaveLength(3);
-});
-
 describe('the plans that apply prints one by one', () => {
   it('contain equal changes once, and nothing of what has nothing to do', () => {
     const print = planPrinter(5, WIDE);

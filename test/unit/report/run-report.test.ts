@@ -1,8 +1,6 @@
 // The reports of runs: `apply`, `show` and `history`.
 import { describe, expect, it } from 'vitest';
-import { historySchema } from '../../../src/report/command-schemas.ts';
 import { renderRuns } from '../../../src/report/list-reports.ts';
-import { runSchema } from '../../../src/report/schemas.ts';
 import { renderRun, renderRunReports } from '../../../src/report/run-report.ts';
 import {
   create,
@@ -22,21 +20,6 @@ import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = {}): RunDetail {
   return { run: makeRun(run), operations: [], warnings: [], plan: null, ...parts };
 }
-
-describe('a run as json', () => {
-  it('fits the published schema, and is an array for apply', () => {
-    const operations = [makeOperation(1, 'A')];
-    const one: unknown = JSON.parse(renderRun(report({}, { operations }), JSON_FORMAT));
-    expect(runSchema.safeParse(one).error).toBeUndefined();
-    expect(one).toMatchObject({ schemaVersion: 1, operations: [{ seq: 1, name: 'A' }] });
-    expect(JSON.parse(renderRunReports([report({}, { operations })], JSON_FORMAT))).toEqual([one]);
-  });
-
-  it('has no operations in the history', () => {
-    const rows = JSON.parse(renderRuns([makeRun(), makeRun({ status: 'failed' })], JSON_FORMAT)) as unknown[];
-    expect(rows.map((row) => historySchema.safeParse(row).error)).toEqual([undefined, undefined]);
-  });
-});
 
 describe('the next command of a run', () => {
   it('fits a dry run, lists that look incomplete, and a report of `apply`', () => {
@@ -237,13 +220,6 @@ describe('a run of nine thousand operations', () => {
     );
     const text = renderRun(report({ deleted: 100 }, { plan, operations: done }), TEXT);
     expect(text.match(/^ {4}- skill .*1 person lost it/gm)).toHaveLength(100);
-  });
-
-  it('is complete with --verbose, in text and in HTML', () => {
-    const some = { ...run, operations: rows.slice(0, 300) };
-    const text = renderRun(some, { ...TEXT, verbose: true });
-    expect(text.match(/^ {4}\+ skill/gm)).toHaveLength(300);
-    expect(renderRun(some, { ...TEXT, format: 'html', verbose: true }).match(/<tr><td/g)).toHaveLength(300);
   });
 });
 

@@ -51,14 +51,6 @@ describe('the page of an account', () => {
     expect(page).toContain('http · operate');
   });
 
-  it('shows the errors of its file', async () => {
-    const account = makeAccount('a', { valid: false, issues: [`a.yaml:2:3: ${HOSTILE}`], mode: null });
-    const { get } = await browse(await start({}, { accounts: [account], runs: [] }));
-    const page = await get('/accounts/a');
-    expect(page).toContain('a.yaml:2:3: &lt;script&gt;alert(1)&lt;/script&gt;');
-    expect(page).toContain('\\u202e\\u0000\\u200b');
-  });
-
   it('shows why its last run failed, unless the errors of the file are shown already', async () => {
     const lastRun = makeRun({
       status: 'failed',
