@@ -1,11 +1,10 @@
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Checkout } from '../../../src/git/checkout.ts';
 import { remoteAccess } from '../../../src/git/checkout-repository.ts';
 import type { GitSourceSettings, SecretRef } from '../../../src/core/settings.ts';
-import { traceGit } from './traced-git.ts';
 import { words, workspace } from '../config/workspace.ts';
 import { resolveSecret } from '../../../src/config/secrets.ts';
 import type { Secret } from '../../../src/core/secret.ts';
@@ -13,6 +12,40 @@ import type { Secret } from '../../../src/core/secret.ts';
 afterEach(() => vi.unstubAllEnvs());
 
 const TOKEN = 'gl-s3cr3t/+t0ken';
+
+interface TracedGit {
+  /** The arguments of every call since the last reading, one text for each call. */
+  calls(): string[];
+  /** The names of all variables that any of these calls received. */
+  variables(): Set<string>;
+}
+
+/** Puts the script before git in the PATH, until the test's environment is restored. */
+function traceGit(): TracedGit {
+  const folder = workspace({});
+  const calls = path.join(folder, 'calls');
+  const variables = path.join(folder, 'variables');
+  const search = process.env['PATH'] ?? '';
+  const script = [
+    '#!/bin/sh',
+    `{ printf '%s\\037' "$@"; echo; } >> '${calls}'`,
+    `env -0 | tr '\\n\\0' '\\036\\n' | sed 's/=.*//' >> '${variables}'`,
+    `PATH='${search}' exec git "$@"`,
+  ];
+  writeFileSync(path.join(folder, 'git'), `${script.join('\n')}\n`, { mode: 0o755 });
+  vi.stubEnv('PATH', `${folder}:${search}`);
+  return {
+    calls: () => lines(calls),
+    variables: () => new Set(lines(variables)),
+  };
+}
+
+function lines(file: string): string[] {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, 'utf8');
+  rmSync(file);
+  return text.split('\n').filter((line) => line !== '');
+}
 
 interface Host {
   readonly url: string;
