@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changesOf, day, hoursAgo, type Scene, scene } from '../support/scene.ts';
+import { costly } from '../support/thorough.ts';
 
 const ALWAYS = 'policy: { delete: always, maxDeletePercent: 100 }';
 
@@ -236,14 +237,17 @@ test('status says when no daemon has run an account for two intervals', async ()
   expect(await overdue(1.1)).toBeNull();
 });
 
-test('status --watch ends without a message at the first change after the reader of its pipe has ended', async () => {
-  const s = await scene({ file: 'skills: [New]' });
-  const watching = s.start(['status', '--watch']);
-  await s.until('it prints the account', () => watching.output().stdout.includes('not run yet'));
-  watching.process.stdout?.destroy();
-  await s.run(['pause', 'acme', '--reason', 'lunch']);
-  expect(await watching.ended).toMatchObject({ status: 0, stderr: '' });
-});
+costly(
+  'status --watch ends without a message at the first change after the reader of its pipe has ended',
+  async () => {
+    const s = await scene({ file: 'skills: [New]' });
+    const watching = s.start(['status', '--watch']);
+    await s.until('it prints the account', () => watching.output().stdout.includes('not run yet'));
+    watching.process.stdout?.destroy();
+    await s.run(['pause', 'acme', '--reason', 'lunch']);
+    expect(await watching.ended).toMatchObject({ status: 0, stderr: '' });
+  },
+);
 
 test('status --watch prints the statuses after each change until it is interrupted', async () => {
   const s = await scene({ file: 'skills: [New]' });

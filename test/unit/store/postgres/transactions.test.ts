@@ -9,6 +9,7 @@ import { whileBusy } from '../../../../src/store/store.ts';
 import { immediately } from '../../../../src/store/transactions.ts';
 import { hasPostgres, ownPostgres, queryPostgres, terminateConnections } from '../../../support/postgres.ts';
 import { freshLocation } from '../fixture.ts';
+import { costly } from '../../../support/thorough.ts';
 
 async function open(location: PostgresLocation) {
   const opened = await openPostgres(location, {});
@@ -66,7 +67,7 @@ describe.skipIf(!hasPostgres)('a transaction in PostgreSQL', () => {
     expect(attempts).toBe(1);
   });
 
-  it('during which the database restarts is repeated when the database is back', async () => {
+  costly('during which the database restarts is repeated when the database is back', async () => {
     const cluster = await ownPostgres();
     const location = { url: cluster.url, schema: 'rolecall', pool: 2, leaseMs: 30_000 };
     const { db } = await open(location);
