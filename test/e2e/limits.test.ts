@@ -2,8 +2,6 @@
 import { expect, test } from 'vitest';
 import { codes, day, holds, hoursAgo, scene } from '../support/scene.ts';
 
-const names = (count: number, prefix = 'Old'): string[] =>
-  Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
 const every = (list: readonly string[], ...rules: string[]) =>
   Object.fromEntries(list.map((name) => [name, rules]));
 
@@ -52,18 +50,6 @@ test('a line with atMost releases the limits for one run, from a catalog too, an
     every(['D', 'E'], 'too_many'),
     ['allowed_delete_used'],
   ]);
-});
-
-test('with more deletes of a kind than maxDeletePercent those are held, and deletes of the other kind run', async () => {
-  const s = await scene({
-    skills: [...names(4), ...names(6, 'Kept')],
-    roles: ['Gone', 'Dev'],
-    file: `skills: [${names(6, 'Kept').join(', ')}]\nroles: [Dev]`,
-  });
-  const { run, plan } = await s.apply();
-  expect(run).toMatchObject({ status: 'held', deleted: 1 });
-  expect(holds(plan)).toEqual(every(names(4), 'too_many'));
-  expect(s.names().roles).toEqual(['Dev']);
 });
 
 test('a failed create stops the deletes of its kind and nothing else, and the run exits 1, even with --allow-held', async () => {

@@ -1,7 +1,7 @@
 // The program with its store in PostgreSQL: the same commands, and no password in any output.
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { freshPostgres, hasPostgres, ownPostgres, queryPostgres } from '../support/postgres.ts';
+import { freshPostgres, hasPostgres } from '../support/postgres.ts';
 import { type Scene, scene } from '../support/scene.ts';
 
 describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
@@ -39,28 +39,17 @@ describe.skipIf(!hasPostgres)('a store in PostgreSQL', () => {
     expect(stderr).not.toContain('s3cr3t');
   });
 
-  test('is an error of each command, without its password, when the database refuses or does not answer', async () => {
-    const cluster = await ownPostgres();
-    await queryPostgres(cluster.url, 'create role reader login');
+  // unit/store/postgres/sign-in.test.ts has each reason with its message.
+  test('is an error of a command, without its password, when the database refuses or does not answer', async () => {
     const on = await scene({ store: 'postgres', file: 'skills: [Go]' });
-    const refused = cluster.url.replace('user=rolecall', 'user=reader&password=s3cr3t');
-    for (const [url, why] of [
-      [refused, /permission denied .*; .*grants of the user/u],
-      [
-        refused.replace('/postgres?', '/nowhere?'),
-        /nowhere, schema \S+: database "nowhere" does not exist \(3D000\); check/u,
-      ],
-      [
-        `${refused}&sslmode=require`,
-        /check the password, sslmode and the certificates .*does not support SSL/u,
-      ],
-      [
-        `${refused}&sslmode=verify-full&sslrootcert=/nowhere`,
-        /check the password, sslmode and the certificates .*ENOENT/u,
-      ],
-      [refused.replace(cluster.socket, '/nowhere'), /ENOENT|not reachable|cannot be reached|connect/u],
+    const { url } = await freshPostgres();
+    const refused = `${url.replace(/\/[^/?]*\?/u, '/nowhere?')}&password=s3cr3t`;
+    for (const [address, why] of [
+      [refused, /nowhere, schema \S+: database "nowhere" does not exist \(3D000\); check/u],
+      [`${refused}&sslmode=verify-full&sslrootcert=/nowhere`, /check the password, sslmode .*ENOENT/u],
+      [refused.replace(/host=[^&]*/u, 'host=/nowhere'), /not available \(ENOENT\)/u],
     ] as const) {
-      const { status, stderr, stdout } = await on.run(['plan'], { env: { ROLECALL_DATABASE_URL: url } });
+      const { status, stderr, stdout } = await on.run(['plan'], { env: { ROLECALL_DATABASE_URL: address } });
       expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(why)]);
       expect(stdout + stderr).not.toContain('s3cr3t');
     }
