@@ -1,14 +1,17 @@
-// rolecall plan --server: sends the files of the working tree to a daemon, which plans them with its history and its
-// tokens and returns the plans.
-import { collectConfiguration } from '../config/load-configuration.ts';
+// rolecall plan --server: sends what the files of the working tree ask for to a daemon, which plans it with its history and
+// its tokens and returns the plans.
+import { loadConfiguration } from '../config/load-configuration.ts';
 import { resolveSecret } from '../config/secrets.ts';
-import { errorCode, ServiceError, UsageError } from '../core/errors.ts';
+import { ConfigError, errorCode, errorsOf, ServiceError, UsageError } from '../core/errors.ts';
 import { isLoopback } from '../core/remote-address.ts';
 import { PAUSE_HEADER } from '../core/operator.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { Secret } from '../core/secret.ts';
 import { MAX_ANSWER_BYTES, NotConnected, postJson } from '../system/dispatchers.ts';
 import type { ReportDetail } from '../report/document.ts';
+import { MAX_BODY_BYTES } from '../daemon/http/actions.ts';
+import { MAX_POSTED, postOf } from '../daemon/http/posted-plans.ts';
+import { describeFailure } from '../run/run-result.ts';
 import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import { type CommandContext, commitOf, sourceDetail } from './compose.ts';
 import { showStep } from './progress.ts';
@@ -38,44 +41,63 @@ export async function planRemotely(
   server: string,
 ): Promise<RemotePlans & ReportDetail> {
   const daemon = addressOf(server);
-  const endpoint = new URL(`${daemon}/api/v1/plan`);
-  const { config, files, loaded } = await collectConfiguration(configFile);
+  const endpoint = new URL(`${daemon}/api/v1/plans`);
+  const loaded = await loadConfiguration(configFile);
   const { service, accounts, issues } = loaded;
   if (service === undefined || accounts.length === 0) throw withoutAccounts(loaded, NO_FILES);
   showConfigWarnings(issues);
-  const picked = selectAccounts(accounts, names).map(({ name }) => name);
+  const picked = selectAccounts(accounts, names);
   if (process.env[TOKEN_VARIABLE] === undefined) {
     throw new UsageError(
-      `plan --server needs a token of the daemon; set ${TOKEN_VARIABLE}. A daemon without tokens refuses to plan posted files, on loopback too: set http.token there and restart it, or plan here without --server`,
+      `plan --server needs a token of the daemon; set ${TOKEN_VARIABLE}. A daemon without tokens refuses to plan changes, on loopback too: set http.token there and restart it, or plan here without --server`,
     );
   }
   const token = await resolveSecret({ env: TOKEN_VARIABLE }, 'the daemon’s token');
-  const commit = await commitOf(loaded, service);
-  const body = {
-    config,
-    files,
-    accounts: names.length === 0 ? [] : picked,
-    commit: commit === null ? null : { sha: commit.sha, committedAt: commit.committedAt },
-  };
-  const planned = await showStep(endpoint.host, { text: WAITING, forMs: TIMEOUT_MS }, () =>
-    requestPlans(endpoint, token, JSON.stringify(body)),
+  const found = await commitOf(loaded, service);
+  const commit = found && { sha: found.sha, committedAt: found.committedAt };
+  const posts = picked.flatMap(({ name: account, settings }) =>
+    settings === undefined
+      ? []
+      : [postOf({ account, desired: settings.desired, policy: settings.policy, commit })],
   );
+  const planned = new Map<string, PlanResult>();
+  let notice: string | null = null;
+  await showStep(endpoint.host, { text: WAITING, forMs: TIMEOUT_MS }, async () => {
+    for (const body of bodiesOf(posts)) {
+      const answer = await requestPlans(endpoint, token, body);
+      for (const plan of answer.plans) planned.set(plan.account, plan);
+      ({ notice } = answer);
+    }
+  });
   // In the order of the accounts here. An account that the response lacks is reported as failed.
-  const plans = picked.map(
-    (account): PlanResult =>
-      planned.plans.find((plan) => plan.account === account) ?? {
-        schemaVersion: 1,
-        account,
-        status: 'failed',
-        error: {
-          code: 'malformed_response',
-          message: `the response of the daemon at ${endpoint.host} does not contain this account`,
-        },
-      },
-  );
+  const plans = picked.map(({ name: account, settings, issues: own }): PlanResult => {
+    const plan = planned.get(account);
+    if (plan !== undefined) return plan;
+    const message = `the response of the daemon at ${endpoint.host} does not contain this account`;
+    const error =
+      settings === undefined
+        ? describeFailure(new ConfigError(errorsOf(own)))
+        : { code: 'malformed_response', message };
+    return { schemaVersion: 1, account, status: 'failed', error };
+  });
   const detail = await sourceDetail({ accounts, service });
   const links = { ...detail.links, publicUrl: detail.links.publicUrl ?? daemon };
-  return { ...detail, plans, notice: planned.notice, links };
+  return { ...detail, plans, notice, links };
+}
+
+/** The bodies of the requests: as many changes in each as the daemon takes. */
+function bodiesOf(posts: readonly object[]): string[] {
+  const bodies: string[][] = [[]];
+  let bytes = 0;
+  for (const text of posts.map((post) => JSON.stringify(post))) {
+    bytes += Buffer.byteLength(text) + 1;
+    const last = bodies.at(-1) ?? [];
+    if (last.length > 0 && (bytes > MAX_BODY_BYTES || last.length === MAX_POSTED)) {
+      bodies.push([text]);
+      bytes = Buffer.byteLength(text) + 1;
+    } else last.push(text);
+  }
+  return bodies.filter((texts) => texts.length > 0).map((texts) => `[${texts.join(',')}]`);
 }
 
 /** Without a slash at its end, and without a query, which no report may show. */

@@ -23,7 +23,7 @@ import { createStoreHealth } from '../daemon/store-health.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
-import { type Opened, openSource, readPostedFiles, type Source, watchFiles } from './daemon-source.ts';
+import { type Opened, openSource, type Source, watchFiles } from './daemon-source.ts';
 
 /** The longest time between two readings of the files: not every file system reports changes. */
 const RELOAD_MS = 60_000;
@@ -202,18 +202,18 @@ function openDaemon(
     operator,
     signals,
     fetchSource: () => git.refresh(),
-    planPosted: (body) =>
-      planPosted(body, {
+    planPosted: async (posted) => {
+      const { accounts } = await configuration.read();
+      return await planPosted(posted, {
         deps: {
           ...applying,
           journal: { ...applying.journal, claimant: (claim) => reader.claimant(claim) },
         },
         signals,
-        readFiles: async (posted) => readPostedFiles(posted, (await configuration.read()).secrets),
-        async own() {
-          return { accounts: (await configuration.read()).accounts, api: service.api };
-        },
-      }),
+        api: service.api,
+        accounts: new Map(accounts.map(({ name, settings }) => [name, settings])),
+      });
+    },
     due: store.due,
     locks: session.lock,
     clock,

@@ -1,17 +1,11 @@
 // Reads one account file: its settings and its desired entries.
-import {
-  type AllowedDelete,
-  type DesiredCatalog,
-  type DesiredEntry,
-  KINDS,
-  LIST_KEYS,
-} from '../core/catalog.ts';
+import { type AllowedDelete, type DesiredCatalog, KINDS, LIST_KEYS } from '../core/catalog.ts';
 import { MOST_ENTRIES } from '../core/limits.ts';
 import path from 'node:path';
 import type { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken, NOT_SHOWN } from '../core/secret-looks.ts';
-import type { AccountSettings } from '../core/settings.ts';
+import { type AccountSettings, configDigest } from '../core/settings.ts';
 import {
   accountSettingsSchema,
   allowedDeleteIssues,
@@ -227,39 +221,8 @@ function complete(
     policy,
     // On demand, since most commands read many accounts and need the digests of few.
     get configDigest() {
-      digest ??= configDigest({ ...account, ...pin, policy });
+      digest ??= configDigest({ ...account, ...pin, policy }, sha256);
       return digest;
     },
   };
-}
-
-/** The settings that determine a plan. */
-type DigestedSettings = Pick<AccountSettings, 'baseUrl' | 'accountId' | 'policy' | 'desired'>;
-
-/** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
-function configDigest({ baseUrl, accountId, policy, desired }: DigestedSettings): string {
-  const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
-  const { allowedDeletes, absent } = desired;
-  const subject = {
-    baseUrl,
-    accountId,
-    policy,
-    desired: { ...Object.fromEntries(kinds), allowedDeletes, absent },
-  };
-  return `sha256:${sha256(canonicalJson(subject))}`;
-}
-
-/** An entry as one text. Faster than `canonicalJson`, since an account may have ten thousand entries. */
-function entryText({ name, formerly }: DesiredEntry): string {
-  return JSON.stringify([name, ...formerly.toSorted()]);
-}
-
-/** JSON with sorted keys and lists, without undefined members; lists of the configuration are sets. */
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).toSorted().join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-  return `{${members.toSorted().join(',')}}`;
 }

@@ -3,7 +3,7 @@
 import type { Configuration, ConfiguredAccount, SecretUse } from '../core/settings.ts';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { type ConfigIssue, UsageError } from '../core/errors.ts';
+import type { ConfigIssue } from '../core/errors.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
 import { matchPaths, MAX_FOLDERS, yamlBelow } from './path-glob.ts';
@@ -29,10 +29,6 @@ export interface LoadTarget {
    * undefined without `source.git`.
    */
   readonly checkout?: CheckoutPlace | null | undefined;
-  /** Limit for the names and errors of all accounts together; a load that finds more throws UsageError. */
-  readonly mostNames?: number | undefined;
-  /** Reads the token of an account, to remove it from messages. */
-  readonly secretOf?: typeof secretValue;
 }
 
 const UNREADABLE = 'it cannot be listed; check its permissions';
@@ -67,7 +63,7 @@ export interface KeptLoad {
  * Reads all files, and parses those that changed since the load `before`. Returns `before` itself if nothing has changed.
  */
 export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<KeptLoad> {
-  const { files, today, mostNames = Infinity, secretOf = secretValue } = target;
+  const { files, today } = target;
   const service = readServiceLayers(target.file, files, target.checkout);
   const { read, folder } = service;
   const hasCheckout = target.checkout !== undefined;
@@ -80,12 +76,9 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const { defaults, defaultRollout, regions } = read;
   const shared = { defaults, defaultRollout, regions };
   const context = { files, today, merger, ...shared };
-  let names = 0;
   for (const file of matched) {
     const account = await keepAccount(file, context, catalogs, known?.get(file));
     accounts.set(file, account);
-    names += countNames(account.read);
-    if (names > mostNames) throw tooManyNames(mostNames);
     // A daemon keeps answering while it reads hundreds of files.
     await setImmediate();
   }
@@ -105,7 +98,6 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const joined = await withoutTokens(
     joinAccounts(reads, read.settings !== undefined, shown, defaultRollout),
     tokens,
-    secretOf,
   );
   const issues = [
     ...read.issues,
@@ -196,17 +188,6 @@ export function unusedFiles(
     .map((file) => ({ file: files.shown(file) ?? file, line: 1, column: 1, message, severity: 'warning' }));
 }
 
-/** With the errors, since each account that extends a catalog repeats those of the catalog. */
-function countNames({ settings, issues }: AccountRead): number {
-  return issues.length + (settings?.desired.skill?.length ?? 0) + (settings?.desired.role?.length ?? 0);
-}
-
-function tooManyNames(most: number): UsageError {
-  return new UsageError(
-    `the accounts have more than ${most} names and errors together; send fewer accounts, or run the plan here without --server`,
-  );
-}
-
 async function keepAccount(
   file: string,
   context: Omit<AccountContext, 'readCatalog'>,
@@ -241,12 +222,11 @@ function tokenUse({ name, token, issues }: AccountRead): SecretUse[] {
 async function withoutTokens(
   accounts: readonly ConfiguredAccount[],
   tokens: readonly SecretUse[],
-  secretOf: typeof secretValue,
 ): Promise<readonly ConfiguredAccount[]> {
   const refs = new Map(tokens.map(({ account, ref }) => [account, ref]));
   const masked = accounts.map(async (account) => {
     const ref = refs.get(account.name);
-    const token = account.issues.length === 0 || ref === undefined ? undefined : await secretOf(ref);
+    const token = account.issues.length === 0 || ref === undefined ? undefined : await secretValue(ref);
     return token === undefined ? account : withoutToken(account, token);
   });
   return await Promise.all(masked);

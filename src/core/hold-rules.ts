@@ -75,9 +75,10 @@ export const RULES: Readonly<Record<HoldRule, Rule>> = {
     group: 'doubt',
     text: 'nobody can tell who has what',
     holds: ({ kind, extra }, { policy, history, acceptNoEvidence, unknownHolders }) => {
-      if (acceptNoEvidence) return false;
-      if (!history.hasSnapshot) return true;
+      if (!history.hasSnapshot && !acceptNoEvidence) return true;
       const why = unknownHolders.get(kind);
+      // A first plan names the missing history only, so whoever accepts that has not seen what the lists lack.
+      if (history.hasSnapshot && acceptNoEvidence) return false;
       return (
         why !== undefined && !(why === 'no_people' && policy.allowNoPeople) && usageMatters(extra, policy)
       );
@@ -200,8 +201,11 @@ function recheckPeople({ kind, policy, extra, findings }: DeleteNow): string | n
   return `the service stopped listing who has which ${kind} during the run`;
 }
 
-function explainNoEvidence({ history, unknownHolders }: PlanFacts, { kind }: HeldDelete): Explanation {
-  if (!history.hasSnapshot)
+function explainNoEvidence(
+  { history, acceptNoEvidence, unknownHolders }: PlanFacts,
+  { kind }: HeldDelete,
+): Explanation {
+  if (!history.hasSnapshot && !acceptNoEvidence)
     return {
       reason: 'the store contains no earlier lists of this account to compare with',
       release:

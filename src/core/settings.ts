@@ -1,5 +1,5 @@
 // The settings after validation, inheritance and unit conversion. config/ makes them, all rooms read them.
-import type { DesiredCatalog, Policy } from './catalog.ts';
+import { type DesiredCatalog, type DesiredEntry, KINDS, type Policy } from './catalog.ts';
 import type { ConfigIssue } from './errors.ts';
 import type { RunMode } from './journal.ts';
 
@@ -209,4 +209,38 @@ export interface Configuration {
   readonly secrets: readonly SecretUse[];
   /** What the service file of this machine allows account files to use. */
   readonly trust: Trust;
+}
+
+/** The settings that determine a plan. */
+type DigestedSettings = Pick<AccountSettings, 'baseUrl' | 'accountId' | 'policy' | 'desired'>;
+
+/** `sha256:…` over the settings that determine a plan; the order of keys and of lists does not change it. */
+export function configDigest(
+  { baseUrl, accountId, policy, desired }: DigestedSettings,
+  sha256: (text: string) => string,
+): string {
+  const kinds = KINDS.map((kind) => [kind, desired[kind]?.map(entryText)]);
+  const { allowedDeletes, absent } = desired;
+  const subject = {
+    baseUrl,
+    accountId,
+    policy,
+    desired: { ...Object.fromEntries(kinds), allowedDeletes, absent },
+  };
+  return `sha256:${sha256(canonicalJson(subject))}`;
+}
+
+/** An entry as one text. Faster than `canonicalJson`, since an account may have ten thousand entries. */
+function entryText({ name, formerly }: DesiredEntry): string {
+  return JSON.stringify([name, ...formerly.toSorted()]);
+}
+
+/** JSON with sorted keys and lists, without undefined members; lists of the configuration are sets. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).toSorted().join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.toSorted().join(',')}}`;
 }

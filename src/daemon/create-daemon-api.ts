@@ -1,6 +1,5 @@
 // Implements the daemon's API: joins the configuration, the schedules and the journal into views.
 import { dirname, relative } from 'node:path';
-import type { PostedOutcome } from '../run/posted-plan.ts';
 import { waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue } from '../core/errors.ts';
 import type { AccountRecord, JournalReader } from '../core/ports/journal-reader.ts';
@@ -30,7 +29,7 @@ export interface DaemonApiOptions {
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly metrics: Metrics;
-  readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
+  readonly planPosted: DaemonApi['plan'];
   readonly signals: Pick<RunSignals, 'stop'>;
 }
 
@@ -159,7 +158,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       options.loop.wake();
       return 'queued';
     },
-    plan: (body) => options.planPosted(body),
+    plan: options.planPosted,
   };
 }
 

@@ -12,7 +12,7 @@ const SILENT = {
   debug: () => undefined,
 };
 
-/** Plans of posted files bring their own lines; others are made again. */
+/** Proposed changes bring their own lines; others are made again. */
 const MAX_TASKS = 5000;
 
 /** Tasks that are never started: only their times are read. */

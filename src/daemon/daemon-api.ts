@@ -1,6 +1,7 @@
 // The interface between the HTTP server and the daemon: the state of every account, the runs, and the commands of an
 // operator.
-import type { PostedOutcome } from '../run/posted-plan.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { PostedPlan } from '../run/posted-plan.ts';
 import type { ApproveOutcome, Operator } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader, RemainingCounts } from '../core/ports/journal-reader.ts';
@@ -107,6 +108,6 @@ export interface DaemonApi extends Pick<JournalReader, History> {
   resume(account: string, by: Operator): Promise<boolean>;
   /** Requests that the daemon fetches its configuration. `no_source`: it does not fetch it, as it has no `source.git`. */
   fetchSource(by: Operator): Promise<'queued' | 'no_source' | 'stopping'>;
-  /** Plans the configuration files in the body of a request. Writes neither to the service nor to the journal. */
-  plan(body: Uint8Array): Promise<PostedOutcome>;
+  /** Plans proposed changes of accounts. Writes neither to the service nor to the journal. */
+  plan(posted: readonly PostedPlan[]): Promise<readonly PlanResult[]>;
 }

@@ -1,6 +1,7 @@
 // The daemon: runs the accounts that are due with their current configuration. Built in the order in which a due account
 // becomes a run and its notifications.
-import type { PostedOutcome } from '../run/posted-plan.ts';
+import type { PlanResult } from '../core/plan.ts';
+import type { PostedPlan } from '../run/posted-plan.ts';
 import type { ApplyDeps } from '../run/request.ts';
 import { describeFailure } from '../run/run-result.ts';
 import { formatConfigIssue } from '../core/errors.ts';
@@ -35,7 +36,7 @@ export interface DaemonOptions extends Pick<RunLoopOptions, 'due' | 'locks' | 'o
   /** The clock of the store. */
   readonly clock: Clock;
   readonly signals: RunSignals;
-  readonly planPosted: (body: Uint8Array) => Promise<PostedOutcome>;
+  readonly planPosted: (posted: readonly PostedPlan[]) => Promise<readonly PlanResult[]>;
   /** Fetches the configuration; never rejects. */
   readonly fetchSource: () => Promise<void>;
 }

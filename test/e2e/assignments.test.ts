@@ -45,13 +45,14 @@ test('entries that people had in the last lists are not deleted for 24 hours, ho
 });
 
 test.each([
-  ['nobody has any skill', { skillsIds: [], roleId: null }],
-  ['everybody lacks the field', { roleId: null }],
-])('deletes are held while %s, until the lists are accepted', async (_, fields) => {
+  ['nobody has any skill', { skillsIds: [], roleId: null }, 'suspicious_list'],
+  ['everybody lacks the field', { roleId: null }, 'no_evidence'],
+])('deletes are held while %s, until that is accepted', async (_, fields, accept) => {
   const s = await scene({
     skills: ['Old', 'Kept'],
     resources: [{ id: 'ann', skills: ['Old'] }, { id: 'bob' }],
     file: 'skills: [Kept]\npolicy: { unusedFor: 0s }',
+    isFresh: true,
   });
   await s.plan();
   peopleListed(s, [
@@ -64,7 +65,7 @@ test.each([
     expect(holds(plan)['Old']).toContain('no_evidence');
     expect(codes(plan)).toContain('unknown_holders');
   }
-  await s.apply('--accept', 'suspicious_list');
+  await s.apply('--accept', accept);
   expect(s.writes()).toEqual(['DELETE Old']);
 });
 

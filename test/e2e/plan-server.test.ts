@@ -1,11 +1,11 @@
 // `plan --server`: an operator's working tree, planned by a daemon with its history and its tokens.
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
 import { type Daemon, HTTP_TOKEN, ONCE_A_YEAR, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
 import { commitAll, git } from '../support/git.ts';
-import { type Recorder, startRecorder } from '../support/recorder.ts';
+import { startRecorder } from '../support/recorder.ts';
 import {
   arrayOf,
   codes,
@@ -129,74 +129,9 @@ test('plan --server holds the deletes of a working tree older than the last appl
   expect([changesOf(old), holds(old)]).toEqual([[], { Zig: ['source'] }]);
 });
 
-const IN_REGION = 'region: us\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n';
-
-/** Files that try to make the daemon send its token of beta to another address, or use another secret. */
-const THEFTS: readonly (readonly [
-  what: string,
-  files: (recorder: Recorder, s: Scene) => Readonly<Record<string, string>>,
-])[] = [
-  [
-    'another address',
-    ({ url }) => ({ 'accounts/beta.yaml': `baseUrl: ${url}\ntoken: { env: TOKEN_BETA }\nskills: [Lathe]\n` }),
-  ],
-  [
-    'a region that leads elsewhere',
-    ({ url }) => ({
-      'rolecall.yaml': `regions: { us: "${url}" }\n`,
-      'accounts/beta.yaml': IN_REGION,
-    }),
-  ],
-  [
-    'the token of the interface',
-    () => ({ 'accounts/beta.yaml': IN_REGION.replace('TOKEN_BETA', 'ROLECALL_HTTP_TOKEN') }),
-  ],
-  [
-    'a file of the daemon’s machine as its token',
-    (_, { folder }) => ({
-      'accounts/beta.yaml': IN_REGION.replace('{ env: TOKEN_BETA }', `{ file: "${folder}/private/token" }`),
-    }),
-  ],
-];
-
-/** Posts each of the thefts: no token is sent to another address, and the other account is planned. */
-async function expectNoTheft({ s, client, ask, daemon }: Stage, recorder: Recorder): Promise<void> {
-  s.sandbox.clearRequests();
-  const original = readFileSync(join(client.folder, 'config/rolecall.yaml'), 'utf8');
-  for (const [what, files] of THEFTS) {
-    client.write('config/rolecall.yaml', original);
-    for (const [name, text] of Object.entries(files(recorder, s))) client.write(`config/${name}`, text);
-    const result = await ask();
-    // These files are invalid for every daemon.
-    const isInvalid = what === 'the token of the interface';
-    expect({ what, status: result.status }).toEqual({ what, status: isInvalid ? 4 : 1 });
-    const plans = plansOf(result);
-    const code = isInvalid ? 'config_invalid' : 'identity_mismatch';
-    expect(plans.get('beta'), what).toMatchObject({ status: 'failed', error: { code } });
-    expect(plans.get('acme'), what).toMatchObject({ status: 'planned' });
-    expect(result.stdout + result.stderr + daemon.output().stderr, what).not.toContain('token-of-');
-  }
-  expect(recorder.requests).toEqual([]);
-  expect(new Set(s.sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
-}
-
-/** A message in JSON without what it quotes. */
-function withoutPaths(text: string): string {
-  return text.replaceAll(/\\"[^"\\]*\\"/g, '');
-}
-
-test('a daemon that plans posted files reads nothing of its disk, plans no account that it does not have, sends no token elsewhere, and rejects wrong tokens and addresses', async () => {
-  const CANARY = 'Canary-of-the-disk';
+test('a daemon refuses wrong tokens and addresses, and plans only its own accounts, with its own addresses and tokens', async () => {
   const recorder = await startRecorder();
-  const beta = { name: 'beta', id: '43', token: 'token-of-beta' };
-  const on = await stage({ file: 'skills: [Go]', others: [beta] }, (scene) => {
-    scene.serve({}, [`regions: { us: "${scene.sandbox.url}" }`, QUIET, WITH_TOKEN].join('\n'));
-    scene.write('config/accounts/beta.yaml', IN_REGION);
-    scene.write('private/token', 'token-of-beta');
-    scene.write('private/catalog.yaml', `skills: [${CANARY}]\n`);
-    scene.write('private/accounts/hidden.yaml', `token: { env: ${CANARY} }\n`);
-  });
-  const { s, ask, daemon, client } = on;
+  const { s, ask, daemon, client } = await stage({ file: 'skills: [Go]' });
   const wrong = await ask([], { ROLECALL_HTTP_TOKEN: 'another-token-of-somebody' });
   expect(wrong).toMatchObject({
     status: 1,
@@ -213,89 +148,42 @@ test('a daemon that plans posted files reads nothing of its disk, plans no accou
   });
   expect(s.sandbox.requests()).toEqual([]);
 
-  for (const address of ['not an address', 'ftp://127.0.0.1/', `http://user:${HTTP_TOKEN}@127.0.0.1:1/`]) {
+  const addresses = [
+    ['not an address', 'must be the URL of a daemon'],
+    ['ftp://127.0.0.1/', 'must be the URL of a daemon'],
+    [`http://user:${HTTP_TOKEN}@127.0.0.1:1/`, 'must be the URL of a daemon'],
+    ['http://daemon.invalid:8080', 'unencrypted to daemon.invalid:8080; use https://'],
+  ] as const;
+  for (const [address, why] of addresses) {
     const result = await client.run(['plan', '--server', address], {
       env: { ROLECALL_HTTP_TOKEN: HTTP_TOKEN },
     });
-    expect(result).toMatchObject({ status: 64, stdout: '' });
+    expect(result).toMatchObject({ status: 64, stdout: '', stderr: expect.stringContaining(why) });
     expect(result.stderr).not.toContain(HTTP_TOKEN);
   }
 
-  const plain = ['plan', '--server', 'http://daemon.invalid:8080'];
-  const env = { ROLECALL_HTTP_TOKEN: HTTP_TOKEN };
-  expect(await client.run(plain, { env })).toMatchObject({
-    status: 64,
-    stdout: '',
-    stderr: expect.stringMatching(/unencrypted to daemon\.invalid:8080; use https:\/\//),
-  });
-
-  // Posted files cannot reference files on the disk of the daemon.
-  const head = `baseUrl: ${s.sandbox.url}\ntoken: { env: TOKEN_ACME }\n`;
-  const post = async (account: string, service = '{}'): Promise<{ status: number; text: string }> => {
-    const { status, body } = await daemon.api('plan', {
-      config: 'config/rolecall.yaml',
-      files: { 'config/rolecall.yaml': service, 'config/accounts/acme.yaml': head + account },
-      accounts: ['acme'],
-    });
-    return { status, text: JSON.stringify(body) };
-  };
-  expect((await post('skills: [Go]')).text).toContain('"status":"planned"');
-  s.sandbox.clearRequests();
-
-  const climb = '../'.repeat(30);
-  const paths = [join(s.folder, 'private/catalog.yaml'), `${climb}etc/hostname`, '/proc/self/environ'];
-  for (const path of paths) {
-    const { status, text } = await post(`extends: ["${path}"]`);
-    expect({ path, status, code: /"code":"(\w+)"/.exec(text)?.[1] }).toEqual({
-      path,
-      status: 200,
-      code: 'config_invalid',
-    });
-    expect(text).not.toContain(CANARY);
-    // The response does not reveal whether a file exists.
-    const missing = await post(`extends: ["${path}-that-is-missing"]`);
-    expect(withoutPaths(text)).toBe(withoutPaths(missing.text));
-  }
-  for (const glob of [join(s.folder, 'private/accounts/*.yaml'), '../../../**/*.yaml']) {
-    const { text } = await post('skills: [Go]', `accounts: "${glob}"`);
-    expect(text).not.toMatch(new RegExp(`${CANARY}|hidden|hostname`));
-  }
-  for (const files of [
-    { '../rolecall.yaml': '{}' },
-    { '/etc/hostname': '{}' },
-    { 'config/../../rolecall.yaml': '{}' },
-    { 'C:/rolecall.yaml': '{}' },
-    { 'config\\rolecall.yaml': '{}' },
-  ]) {
-    const [config] = Object.keys(files);
-    expect(await daemon.api('plan', { config, files })).toMatchObject({
-      status: 400,
-      body: { error: { code: 'bad_request' } },
-    });
-  }
-  expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
-  expect(daemon.output().stderr).not.toContain(CANARY);
-
-  // An account that the daemon does not have is not planned, even with the token of another account.
+  // Neither another address or token of an account nor an account that the daemon does not have leads anywhere else.
+  client.write(
+    'config/accounts/acme.yaml',
+    `baseUrl: ${recorder.url}\ntoken: { env: ANOTHER_TOKEN }\nskills: [Go, Zig]\n`,
+  );
   client.write(
     'config/accounts/spy.yaml',
     `baseUrl: ${recorder.url}\ntoken: { env: TOKEN_ACME }\nskills: [Go]\n`,
   );
+  client.write('config/accounts/wrong.yaml', 'skills: [');
   const posted = await ask();
-  expect(posted.status).toBe(0);
-  expect((await ask(['--format', 'text'])).stdout).toContain('spy: new, not planned');
+  expect(posted.status).toBe(4);
   const plans = plansOf(posted);
   expect(plans.get('spy')).toMatchObject({ status: 'failed', error: { code: 'unknown_account' } });
-  expect(plans.get('acme')).toMatchObject({ status: 'planned' });
+  expect(plans.get('wrong')).toMatchObject({ status: 'failed', error: { code: 'config_invalid' } });
+  expect(changesOf(plans.get('acme') as Plan)).toEqual(['create Go', 'create Zig']);
+  expect((await ask(['spy', '--format', 'text'])).stdout).toContain('spy: new, not planned');
   expect(recorder.requests).toEqual([]);
   expect(s.sandbox.requests().filter(({ method }) => method !== 'GET')).toEqual([]);
 
-  rmSync(join(client.folder, 'config/accounts/spy.yaml'));
-  await expectNoTheft(on, recorder);
-  client.write('config/accounts/beta.yaml', IN_REGION);
-
   await daemon.stop();
-  const down = await ask();
+  const down = await ask(['acme']);
   expect(down).toMatchObject({
     status: 1,
     stdout: expect.stringContaining('"unavailable"'),

@@ -64,12 +64,12 @@ const REQUESTS: readonly (readonly [string, RequestInit, number])[] = [
   [`/?token=${encodeURIComponent(HTTP_CANARY)}`, {}, 401],
   ['/sign-in', { method: 'POST', body: new URLSearchParams({ token: CANARY }) }, 401],
   [
-    '/api/v1/plan',
+    '/api/v1/plans',
     { method: 'POST', body: `{"config": ${CANARY}`, headers: { 'content-type': 'application/json' } },
     401,
   ],
   [
-    '/api/v1/plan',
+    '/api/v1/plans',
     {
       method: 'POST',
       body: `{"config": ${CANARY}`,

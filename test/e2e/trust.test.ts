@@ -73,7 +73,7 @@ test('a repository cannot make the daemon send tokens or files of the machine el
   );
   expect(thief.requests()).toEqual([]);
   expect(new Set(sandbox.requests().map(({ account }) => account))).toEqual(new Set(['acme']));
-  // validate reports the same errors, and so does a posted plan of the same files.
+  // validate reports the same errors.
   const validated = await workspace.run(['validate'], {
     env: { ROLECALL_HTTP_TOKEN: HTTP_TOKEN, COPY: HTTP_TOKEN },
   });
@@ -82,20 +82,6 @@ test('a repository cannot make the daemon send tokens or files of the machine el
     'config/accounts/copy.yaml:2:8: error: token of copy: this is one of the daemon’s own',
   );
   expect(validated.stdout.match(/error: /gu)).toHaveLength(5);
-  const posted = await daemon.api<readonly { account: string; status: string }[]>('plan', {
-    config: 'config/rolecall.yaml',
-    files,
-  });
-  expect(posted.status).toBe(200);
-  const states = Object.fromEntries(posted.body.map(({ account, status }) => [account, status]));
-  expect(states).toEqual({
-    acme: 'planned',
-    copy: 'failed',
-    file: 'failed',
-    http: 'failed',
-    region: 'failed',
-  });
-  expect(thief.requests()).toEqual([]);
   await daemon.stop();
   expect(daemon.output().stderr).not.toContain('private key');
 });

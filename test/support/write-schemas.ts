@@ -16,6 +16,7 @@ import {
 } from '../../src/report/command-schemas.ts';
 import { diffSchema } from '../../src/report/diff-report.ts';
 import { planResultSchema, runSchema } from '../../src/report/schemas.ts';
+import { postedPlansSchema } from '../../src/daemon/http/posted-plans.ts';
 import { serviceSchema } from '../../src/config/service-schema.ts';
 
 type Annotated = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0];
@@ -29,6 +30,7 @@ export function schemaTexts(): ReadonlyMap<string, string> {
     'account.schema.json': accountSchema,
     'catalog.schema.json': catalogSchema,
     'plan.schema.json': planResultSchema,
+    'plans-request.schema.json': postedPlansSchema,
     'run.schema.json': runSchema,
     'history.schema.json': historySchema,
     'actions.schema.json': actionsSchema,

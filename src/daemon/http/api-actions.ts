@@ -1,9 +1,8 @@
-// The paths of the API that write or plan: the commands of an operator, and plans of posted configurations.
+// The paths of the API that write or plan: the commands of an operator, and plans of proposed changes.
 import { setImmediate } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import { ConfigError, UsageError } from '../../core/errors.ts';
 import { wellFormed } from '../../core/names.ts';
 import {
   ALL_ACCOUNTS,
@@ -25,8 +24,8 @@ import {
 } from './actions.ts';
 import { ACCOUNT, type HttpContext, type HttpEnv, PLAN_PATH } from './context.ts';
 import { apiFailure, limitBody, limitRequests } from './failure.tsx';
-import { parseJson } from './posted-body.ts';
-import { badRequest, type Failure, failure, NOT_JSON, TOO_MANY_PLANS } from './refusals.ts';
+import { parseJson, readPosted } from './posted-plans.ts';
+import { badRequest, type Failure, NOT_JSON, TOO_MANY_PLANS } from './refusals.ts';
 
 /** Posted plans that wait or are made. One is made at a time, since it uses a processor; each keeps its body in memory. */
 const MAX_PLANS = 5;
@@ -104,16 +103,11 @@ function addPlan(app: Hono<HttpEnv>, { daemon }: ActionDeps): void {
 }
 
 async function answerPlan(context: HttpContext, daemon: DaemonApi, body: Uint8Array): Promise<Response> {
-  try {
-    const outcome = await daemon.plan(body);
-    return 'problem' in outcome
-      ? apiFailure(context, badRequest(outcome.problem))
-      : context.json(outcome.plans, 200, { [PAUSE_HEADER]: encodeURIComponent(context.get('pause') ?? '') });
-  } catch (error) {
-    // Errors in the posted files are those of the client.
-    if (!(error instanceof ConfigError || error instanceof UsageError)) throw error;
-    return apiFailure(context, failure(400, error.code, error.message));
-  }
+  const json = parseJson(body, '');
+  const posted = 'problem' in json ? json : readPosted(json.value);
+  if ('problem' in posted) return apiFailure(context, badRequest(posted.problem));
+  const pause = encodeURIComponent(context.get('pause') ?? '');
+  return context.json(await daemon.plan(posted.value), 200, { [PAUSE_HEADER]: pause });
 }
 
 const WRONG_DIGEST =

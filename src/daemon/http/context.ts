@@ -44,8 +44,8 @@ export type HttpMiddleware = MiddlewareHandler<HttpEnv>;
 /** The part of a route that matches the name of an account. */
 export const ACCOUNT = ':name{[^/]+}';
 
-/** Plans posted files. */
-export const PLAN_PATH = '/api/v1/plan';
+/** Plans proposed changes. */
+export const PLAN_PATH = '/api/v1/plans';
 
 const FORM = new RegExp(`^(/accounts/[^/?]+)/(?:${OPERATOR_ACTIONS.join('|')})$`);
 

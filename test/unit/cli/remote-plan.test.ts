@@ -104,7 +104,7 @@ describe('plan --server', () => {
     'does not follow a redirect (%i), which would send the token elsewhere',
     async (status) => {
       const elsewhere = await startRecorder();
-      const redirecting = await startRecorder(status, '', { location: `${elsewhere.url}/api/v1/plan` });
+      const redirecting = await startRecorder(status, '', { location: `${elsewhere.url}/api/v1/plans` });
       await expect(planFrom(redirecting.url)).rejects.toThrow(String(status));
       expect(redirecting.requests).toHaveLength(1);
       expect(redirecting.requests[0]).toContain(HTTP_TOKEN);

@@ -1,64 +1,46 @@
-// Posted files are planned account by account; nothing here reaches a service.
+// Proposed changes are planned account by account; nothing here reaches a service.
 import { expect, it } from 'vitest';
-import { planPosted, type PostedAccount, type PostedPlanOptions } from '../../../src/run/posted-plan.ts';
+import { planPosted, type PostedPlanOptions } from '../../../src/run/posted-plan.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { AccountSettings } from '../../../src/core/settings.ts';
+import { POLICY, sha256, wanted } from '../core/builders.ts';
+import { bareRequest } from './bare-context.ts';
 
-const BODY = new Uint8Array();
-
-// Only the fields that are read before the service is opened.
-const settings = (name: string): AccountSettings =>
-  ({
-    name,
-    baseUrl: 'https://eu.example.com',
-    token: { env: 'TOKEN' },
-    file: `/${name}.yaml`,
-  }) as AccountSettings;
-
-/** Plans these posted accounts with a daemon that has `acme`. */
-async function plan(accounts: Readonly<Record<string, PostedAccount>>) {
-  const opened: string[] = [];
+it('proposed changes are planned in their order with the address and the token of the daemon, and each failure concerns one account', async () => {
+  const own = { ...bareRequest().settings, name: 'acme' };
+  const opened: AccountSettings[] = [];
   const options = {
-    readFiles: async () => ({
-      names: Object.keys(accounts),
-      commit: null,
-      account: (name: string) => accounts[name] ?? {},
-    }),
-    own: async () => ({
-      accounts: [{ name: 'acme', file: '/acme.yaml', settings: settings('acme'), issues: [] }],
-      api: {},
-    }),
+    accounts: new Map([
+      ['acme', own],
+      ['broken', undefined],
+    ]),
+    api: {},
     signals: { stop: new AbortController().signal, kill: new AbortController().signal },
     deps: {
+      sha256,
       journal: {},
       service: {
-        async reader({ name }: AccountSettings) {
-          opened.push(name);
+        async reader(settings: AccountSettings) {
+          opened.push(settings);
           throw new ServiceError('unavailable', 'no route');
         },
       },
     },
   } as unknown as PostedPlanOptions; // a plan that ends before it reads lists needs no more
-  const outcome = await planPosted(BODY, options);
-  if ('problem' in outcome) throw new Error(outcome.problem);
-  return {
-    errors: outcome.plans.map((each) => (each.status === 'failed' ? each.error : null)),
-    opened,
-  };
-}
-
-it('posted accounts are planned in their order, and each failure concerns one account', async () => {
-  const { errors, opened } = await plan({
-    zeta: { failure: { code: 'config_invalid', message: 'zeta.yaml:1:1: wrong' } },
-    acme: { settings: settings('acme') },
-    beta: { settings: settings('beta') },
-    gamma: {},
-  });
-  expect(errors).toMatchObject([
-    { code: 'config_invalid', message: 'zeta.yaml:1:1: wrong' },
-    { code: 'unavailable', message: 'no route' },
-    { code: 'unknown_account' },
-    { code: 'unknown_account', message: 'no posted file is of this account' },
+  const desired = { skill: wanted('Go'), allowedDeletes: [] };
+  const posted = ['beta', 'acme', 'broken'].map((account) => ({
+    account,
+    desired,
+    policy: { ...POLICY, maxDeletes: 3 },
+    commit: null,
+  }));
+  expect(await planPosted(posted, options)).toMatchObject([
+    { account: 'beta', error: { code: 'unknown_account' } },
+    { account: 'acme', error: { code: 'unavailable', message: 'no route' } },
+    { account: 'broken', error: { code: 'unknown_account' } },
   ]);
-  expect(opened).toEqual(['acme']);
+  const [used] = opened;
+  expect(opened).toHaveLength(1);
+  expect(used).toMatchObject({ baseUrl: own.baseUrl, token: own.token, desired, policy: { maxDeletes: 3 } });
+  expect(used?.configDigest).not.toBe(own.configDigest);
 });

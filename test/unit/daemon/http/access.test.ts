@@ -1,6 +1,6 @@
 // Who gets access: the bearer token, the sign-in form and its session, and how wrong tokens are slowed down.
 import { describe, expect, it } from 'vitest';
-import { BEARER, FORM, HTML, READ_TOKEN, READER, signIn, start, TOKEN } from './stage.ts';
+import { BEARER, FORM, HTML, POSTED, READ_TOKEN, READER, signIn, start, TOKEN } from './stage.ts';
 
 const READS = [
   '/',
@@ -17,7 +17,7 @@ const WRITES = [
   '/api/v1/accounts/acme-eu/sync',
   '/api/v1/source/fetch',
   '/api/v1/approvals',
-  '/api/v1/plan',
+  '/api/v1/plans',
   '/accounts/acme-eu/pause',
   '/sign-out',
 ];
@@ -337,8 +337,8 @@ describe('a token with the role read', () => {
       expect([path, (await get(path, READER)).status]).toEqual([path, 200]);
       expect([path, (await send('HEAD', path, READER)).text]).toEqual([path, '']);
     }
-    const body = JSON.stringify({ config: 'a.yaml', files: { 'a.yaml': '' } });
-    expect((await post('/api/v1/plan', READER, body)).status).toBe(200);
+    const body = JSON.stringify([POSTED]);
+    expect((await post('/api/v1/plans', READER, body)).status).toBe(200);
     expect(recorded.posted).toHaveLength(1);
   });
 
@@ -360,7 +360,7 @@ describe('a token with the role read', () => {
         '/',
         '/nope',
         '/api/v1/accounts/acme-eu',
-        '/api/v1/plan/',
+        '/api/v1/plans/',
         '/accounts/acme-eu/pause',
       ]) {
         expect([method, path, (await send(method, path, READER)).status]).toEqual([method, path, 403]);

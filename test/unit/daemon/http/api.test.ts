@@ -1,8 +1,7 @@
 // The JSON API: its responses to valid and to invalid requests.
 import { describe, expect, it } from 'vitest';
-import { ConfigError, UsageError } from '../../../../src/core/errors.ts';
 import { makeOperation, MIXED } from '../../report/samples.ts';
-import { BEARER, JSON_BODY, makeAccount, PENDING, READER, RUN_ID, start } from './stage.ts';
+import { BEARER, JSON_BODY, makeAccount, PENDING, POSTED, READER, RUN_ID, start } from './stage.ts';
 
 describe('the reading API', () => {
   it('returns every account, alone and in a list, with only the documented fields', async () => {
@@ -296,136 +295,81 @@ describe('the commands of an operator', () => {
   });
 });
 
-describe('a posted configuration', () => {
-  const GOOD = { config: 'rolecall.yaml', files: { 'rolecall.yaml': 'x', 'accounts/a.yaml': 'y' } };
+describe('proposed changes', () => {
+  const send = (on: Awaited<ReturnType<typeof start>>, body: unknown) =>
+    on.post('/api/v1/plans', { ...BEARER, ...JSON_BODY }, JSON.stringify(body));
 
-  it('is planned with the history of the daemon', async () => {
+  it('are planned with the history of the daemon', async () => {
     const failed = {
       schemaVersion: 1,
       account: 'b',
       status: 'failed',
       error: { code: 'unauthorized', message: 'no' },
     } as const;
-    const { post, recorded } = await start({}, { plans: [MIXED, failed] });
-    const answer = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(GOOD));
+    const on = await start({}, { plans: [MIXED, failed] });
+    const desired = { skill: ['Go', { name: 'Rust', formerly: ['Oxide'] }], allowedDeletes: [] };
+    const answer = await send(on, [
+      { ...POSTED, desired },
+      { ...POSTED, account: 'b', commit: null },
+    ]);
     expect([answer.status, answer.json()]).toEqual([200, [MIXED, failed]]);
-    const commit = {
-      sha: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6',
-      committedAt: '2026-11-20T10:00:00+01:00',
-    };
-    const more = { ...GOOD, accounts: ['a', 'a'], commit };
-    await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(more));
-    expect(recorded.posted).toEqual([
-      { ...GOOD, accounts: [], commit: null },
-      { ...GOOD, accounts: ['a'], commit },
+    const skill = [
+      { name: 'Go', formerly: [] },
+      { name: 'Rust', formerly: ['Oxide'] },
+    ];
+    expect(on.recorded.posted).toEqual([
+      { ...POSTED, desired: { skill, allowedDeletes: [] } },
+      { ...POSTED, account: 'b', commit: null },
     ]);
   });
 
-  it('can contain a file with any valid name', async () => {
-    const { post, recorded } = await start();
-    const body =
-      '{"config":"__proto__","files":{"__proto__":"x","a b/ü.yaml":"y","constructor/toString":"z"}}';
-    expect((await post('/api/v1/plan', BEARER, body)).status).toBe(200);
-    expect(Object.entries(recorded.posted[0]?.files ?? {})).toEqual([
-      ['__proto__', 'x'],
-      ['a b/ü.yaml', 'y'],
-      ['constructor/toString', 'z'],
-    ]);
-  });
-
-  const files = (path: string) => ({ config: 'rolecall.yaml', files: { 'rolecall.yaml': 'x', [path]: 'y' } });
+  const { policy } = POSTED;
+  const named = (skill: unknown) => [{ ...POSTED, desired: { skill, allowedDeletes: [] } }];
   it.each<[unknown, string]>([
-    [null, 'must be an object'],
-    [[GOOD], 'must be an object'],
-    [{ files: GOOD.files }, '`config`'],
-    [{ ...GOOD, config: 'other.yaml' }, '`config`'],
-    [{ ...GOOD, config: 7 }, '`config`'],
-    [{ ...GOOD, config: 'toString' }, '`config`'],
-    [{ config: 'a' }, '`files`'],
-    [{ config: 'a', files: ['a'] }, '`files`'],
-    [{ config: 'a', files: { a: 1 } }, 'must be a string'],
-    [files('../x'), '`..`'],
-    [files('a/../../x'), '`..`'],
-    [files('a/./x'), '`.`'],
-    [files('a//x'), 'empty part'],
-    [files('a/'), 'empty part'],
-    [files('/etc/passwd'), 'must be relative'],
-    [files('a\\..\\x'), 'backslash'],
-    [files('C:/x'), 'drive'],
-    [files('a\0'), 'contains an invalid character'],
-    [files('a\nb'), 'contains an invalid character'],
-    [files('\ud800'), 'contains an invalid character'],
-    [files(''), 'is empty'],
-    [files('a'.repeat(1025)), 'longer than'],
-    [files('a/'.repeat(40) + 'b'), 'more than 32 parts'],
-    [files('rolecall.yaml/x'), 'as a folder'],
-    [{ ...GOOD, accounts: 'a' }, '`accounts`'],
-    [{ ...GOOD, accounts: ['../a'] }, '`accounts`'],
-    [{ ...GOOD, accounts: [7] }, '`accounts`'],
-    [{ ...GOOD, commit: 'HEAD' }, '`commit`'],
-    [{ ...GOOD, commit: { sha: 'HEAD', committedAt: '2026-11-20T10:00:00Z' } }, '`commit.sha`'],
-    [{ ...GOOD, commit: { sha: 'a'.repeat(40), committedAt: 'then' } }, '`commit.committedAt`'],
-    [{ ...GOOD, write: true }, 'the fields are config'],
-  ])('is refused with its problem: %j', async (body, fix) => {
-    const { post, recorded } = await start();
-    const answer = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(body));
-    expect(answer.status).toBe(400);
-    expect(answer.json()).toMatchObject({
-      error: { code: 'bad_request', message: expect.stringContaining(fix) },
-    });
-    expect(recorded.posted).toEqual([]);
+    [null, 'expected array'],
+    [POSTED, 'expected array'],
+    [[{ ...POSTED, baseUrl: 'https://thief.example.com' }], 'baseUrl'],
+    [[{ ...POSTED, token: { env: 'OTHER' } }], 'token'],
+    [[POSTED, POSTED], 'at most once'],
+    [named([7]), '[0].desired.skill[0]'],
+    [named(['']), '[0].desired.skill[0]'],
+    [named(['x'.repeat(1001)]), '[0].desired.skill[0]'],
+    [named(['A\u0301', '\u00c1']), 'twice'],
+    [[{ ...POSTED, policy: { ...policy, maxDeletes: -1 } }], '[0].policy.maxDeletes'],
+    [[{ ...POSTED, policy: { ...policy, freeze: [{ from: 'then', to: 'now' }] } }], '[0].policy.freeze'],
+    [[{ ...POSTED, commit: 'HEAD' }], '[0].commit'],
+    [[{ ...POSTED, commit: { sha: 'a'.repeat(40), committedAt: 'then' } }], '[0].commit.committedAt'],
+    [Array.from({ length: 501 }, (_, n) => ({ ...POSTED, account: `a${n}` })), '<=500'],
+  ])('are refused with the first problem: %j', async (body, fix) => {
+    const on = await start();
+    const answer = await send(on, body);
+    expect([answer.status, answer.json()]).toMatchObject([
+      400,
+      { error: { code: 'bad_request', message: expect.stringContaining(fix) } },
+    ]);
+    expect(on.recorded.posted).toEqual([]);
   });
 
-  it('waits while another is planned, and is refused when four wait already', async () => {
-    const { post, stage, recorded } = await start();
+  it('wait while others are planned, and are refused when four wait already', async () => {
+    const on = await start();
     let finish = (): void => undefined;
     const finished = new Promise((resolve) => (finish = () => resolve([MIXED])));
-    Object.defineProperty(stage, 'plans', { get: () => finished });
+    Object.defineProperty(on.stage, 'plans', { get: () => finished });
     const statuses: number[] = [];
     const posts = Array.from({ length: 6 }, async () => {
-      const { status } = await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, JSON.stringify(GOOD));
+      const { status } = await send(on, [POSTED]);
       statuses.push(status);
     });
     await expect.poll(() => statuses).toEqual([503]);
-    await expect.poll(() => recorded.posted.length).toBe(1);
+    await expect.poll(() => on.recorded.posted.length).toBe(1);
     finish();
     await Promise.all(posts);
     expect(statuses).toEqual([503, 200, 200, 200, 200, 200]);
   });
 
-  it('has at most five thousand files', async () => {
-    const { post } = await start();
-    const many = (amount: number) =>
-      JSON.stringify({
-        config: '0',
-        files: Object.fromEntries(Array.from({ length: amount }, (_, i) => [String(i), ''])),
-      });
-    expect((await post('/api/v1/plan', BEARER, many(5000))).status).toBe(200);
-    const refused = await post('/api/v1/plan', BEARER, many(5001));
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('at most 5000')]);
-    expect((await post('/api/v1/plan', BEARER, '')).status).toBe(400);
-  });
-
-  it('that is invalid is answered as a client error', async () => {
-    const issue = {
-      file: 'rolecall.yaml',
-      line: 1,
-      column: 1,
-      message: 'no key',
-      severity: 'error',
-    } as const;
-    const { post, stage, logged } = await start({}, { plans: new ConfigError([issue]) });
-    const send = () => post('/api/v1/plan', BEARER, JSON.stringify(GOOD));
-    const invalid = await send();
-    expect([invalid.status, invalid.json()]).toEqual([
-      400,
-      { error: { code: 'config_invalid', message: 'rolecall.yaml:1:1: no key' } },
-    ]);
-    stage.plans = new UsageError('there is no account x');
-    expect((await send()).json()).toMatchObject({ error: { code: 'usage' } });
-    expect(logged).toEqual([]);
-    stage.plans = new Error('bug');
-    expect((await send()).status).toBe(500);
-    expect(logged).toHaveLength(1);
+  it('that meet a bug are answered with 500, which is logged', async () => {
+    const on = await start({}, { plans: new Error('bug') });
+    expect((await send(on, [POSTED])).status).toBe(500);
+    expect(on.logged).toHaveLength(1);
   });
 });

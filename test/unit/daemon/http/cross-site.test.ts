@@ -34,7 +34,7 @@ describe('a post by a page of another site', () => {
         [SYNC, BEARER],
         [RUN_NOW, session],
         ['/sign-out', session],
-        ['/api/v1/plan', BEARER],
+        ['/api/v1/plans', BEARER],
       ] as const) {
         const { status } = await running.post(path, { ...who, ...headers });
         expect([path, headers, status]).toEqual([path, headers, 403]);
@@ -200,7 +200,7 @@ describe('a server without a token', () => {
     for (const path of ['/', '/accounts/acme-eu', '/runs/0193a5c2', '/api/v1/accounts', '/api/v1/runs']) {
       expect([path, (await get(path, HTML)).status]).toEqual([path, 200]);
     }
-    for (const path of [SYNC, RUN_NOW, '/api/v1/plan', '/nope', '/sign-in', '/accounts/acme-eu/approve']) {
+    for (const path of [SYNC, RUN_NOW, '/api/v1/plans', '/nope', '/sign-in', '/accounts/acme-eu/approve']) {
       const answer = await post(path, { origin: url, ...BEARER }, '{}');
       expect([path, answer.status]).toEqual([path, 403]);
       expect(answer.json()).toMatchObject({

@@ -1,7 +1,7 @@
 // What one client can use: bytes, counted as they arrive, and time.
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { BEARER, FORM, JSON_BODY, makeStage, start, TOKEN } from './stage.ts';
+import { BEARER, FORM, JSON_BODY, makeStage, POSTED, start, TOKEN } from './stage.ts';
 
 const SYNC = '/api/v1/accounts/acme-eu/sync';
 const MEBIBYTE = 1024 ** 2;
@@ -44,7 +44,7 @@ describe('the body of a request', () => {
     for (const [path, length] of [
       [SYNC, MEBIBYTE + 1],
       ['/accounts/acme-eu/approve', MEBIBYTE + 1],
-      ['/api/v1/plan', MEBIBYTE + 1],
+      ['/api/v1/plans', MEBIBYTE + 1],
     ] as const) {
       const answer = await raw(head(path, length), true);
       expect([path, answer.split('\r\n')[0]]).toEqual([path, 'HTTP/1.1 413 Payload Too Large']);
@@ -58,22 +58,18 @@ describe('the body of a request', () => {
     const action = await sendEndlessBody(url, SYNC, 64 * MEBIBYTE);
     expect(action.reply).toMatch(/^HTTP\/1\.1 413 /);
     expect(action.sent).toBeLessThan(16 * MEBIBYTE);
-    const plan = await sendEndlessBody(url, '/api/v1/plan', 64 * MEBIBYTE);
+    const plan = await sendEndlessBody(url, '/api/v1/plans', 64 * MEBIBYTE);
     expect(plan.reply).toMatch(/^HTTP\/1\.1 413 /);
     expect(plan.sent).toBeLessThan(16 * MEBIBYTE);
     expect(recorded).toMatchObject({ commands: [], posted: [] });
   });
 
-  it('can have a mebibyte if it is a configuration, and the server still answers afterwards', async () => {
+  it('can have a mebibyte if it proposes changes, and the server still answers afterwards', async () => {
     const { post, get, recorded } = await start();
-    const files = { 'rolecall.yaml': 'x'.repeat(MEBIBYTE - 1000) };
-    const answer = await post(
-      '/api/v1/plan',
-      { ...BEARER, ...JSON_BODY },
-      JSON.stringify({ config: 'rolecall.yaml', files }),
-    );
-    expect(answer.status).toBe(200);
-    expect(recorded.posted[0]?.files['rolecall.yaml']).toHaveLength(MEBIBYTE - 1000);
+    const skill = Array.from({ length: 1045 }, (_, n) => `${n}`.padEnd(999, 'x'));
+    const body = JSON.stringify([{ ...POSTED, desired: { skill, allowedDeletes: [] } }]);
+    expect((await post('/api/v1/plans', { ...BEARER, ...JSON_BODY }, body)).status).toBe(200);
+    expect(recorded.posted[0]?.desired.skill).toHaveLength(1045);
     expect((await get('/healthz')).status).toBe(200);
   });
 
@@ -86,7 +82,7 @@ describe('the body of a request', () => {
   });
 
   it.each([
-    ['of a posted plan', 5, '/api/v1/plan', HEAD],
+    ['of a posted plan', 5, '/api/v1/plans', HEAD],
     ['of the sign-in form', 100, '/sign-in', 'Host: x\r\n'],
   ])('%s is not read while %d others are sent', async (_, most, path, more) => {
     const { url, send, get } = await start();
@@ -148,8 +144,8 @@ describe('the time limit', () => {
     Object.defineProperty(stage, 'plans', {
       get: () => new Promise((resolve) => setTimeout(() => resolve(plans), 600)),
     });
-    const body = JSON.stringify({ config: 'a', files: { a: '' } });
-    expect((await post('/api/v1/plan', { ...BEARER, ...JSON_BODY }, body)).status).toBe(200);
+    const body = JSON.stringify([POSTED]);
+    expect((await post('/api/v1/plans', { ...BEARER, ...JSON_BODY }, body)).status).toBe(200);
   });
 });
 

@@ -149,7 +149,7 @@ describe('every response', () => {
       await send('GET', '/api/v1/accounts', BEARER),
       await send('GET', '/api/v1/accounts'),
       await send('PUT', '/api/v1/accounts', BEARER),
-      await send('POST', '/api/v1/plan', { ...BEARER, ...JSON_BODY }, '{'),
+      await send('POST', '/api/v1/plans', { ...BEARER, ...JSON_BODY }, '{'),
       await send('POST', '/sign-in', { origin: url, ...FORM }, 'token=x'),
       await send('POST', '/sign-in', { origin: url, ...FORM }, `token=${encodeURIComponent(TOKEN)}`),
       await send('GET', '/healthz'),

@@ -3,13 +3,13 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { MIXED, makeOperation, makeRun } from '../../report/samples.ts';
 import { onTestFinished } from 'vitest';
-import type { PostedConfiguration } from '../../../../src/run/posted-plan.ts';
+import { POLICY } from '../../core/builders.ts';
+import type { PostedPlan } from '../../../../src/run/posted-plan.ts';
 import type { DailyCount, RunDetail, RunProgress } from '../../../../src/core/ports/journal-reader.ts';
 import type { OperatorActionRecord, PauseOfAll } from '../../../../src/core/operator.ts';
 import type { PlanResult } from '../../../../src/core/plan.ts';
 import { Secret } from '../../../../src/core/secret.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../../../../src/daemon/daemon-api.ts';
-import { readPosted } from '../../../../src/daemon/http/posted-body.ts';
 import { type HttpOptions, startHttp } from '../../../../src/daemon/http/server.ts';
 
 export const TOKEN = 'correct horse battery staple';
@@ -49,6 +49,14 @@ export function makeAccount(name: string, parts: Partial<AccountView> = {}): Acc
 
 export const PENDING = { digest: MIXED.digest, runId: RUN_ID, since: '2026-11-21T05:24:22.500Z' };
 
+/** A proposed change, as it is posted. */
+export const POSTED: PostedPlan = {
+  account: 'acme-eu',
+  desired: { allowedDeletes: [] },
+  policy: POLICY,
+  commit: { sha: '3f2a91c0d1e2f3a4b5c6d7e8f9a0b1c2d3e4f5a6', committedAt: '2026-11-20T10:00:00+01:00' },
+};
+
 /** A run with a plan, successful and failed operations, and warnings. */
 export function makeDetail(parts: Partial<RunDetail> = {}): RunDetail {
   return {
@@ -69,7 +77,7 @@ export interface Recorded {
   readonly filters: Parameters<DaemonApi['runs']>[0][];
   /** The accounts whose last runs were read. */
   readonly strips: (readonly string[])[];
-  readonly posted: PostedConfiguration[];
+  readonly posted: PostedPlan[];
   /** How often any function was called. */
   calls: number;
   /** Wrong tokens and closed connections that were counted. */
@@ -218,13 +226,11 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
       replace(account, { pause: null });
       return true;
     },
-    async plan(body) {
-      const posted = readPosted(body);
-      if ('problem' in posted) return posted;
-      recorded.posted.push(posted.value);
+    async plan(posted) {
+      recorded.posted.push(...posted);
       if (stage.plans instanceof Error) throw stage.plans;
       // A test can delay the plans.
-      return { plans: await Promise.resolve(send(stage.plans)) };
+      return await Promise.resolve(send(stage.plans));
     },
   };
 }
