@@ -108,8 +108,8 @@ function withReadableErrors(decompressor: Transform): Transform {
 
 /** Escaped backslashes, surrogate pairs, and lone surrogates, which are not valid Unicode. */
 const SURROGATES = /\\\\|\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]../gi;
-/** What replaces a lone surrogate. */
-const LOST = '\\ufffd';
+/** What replaces a lone surrogate, as `wellFormed` does: with its code, so that different names remain different. */
+const lost = (escape: string): string => `\\ufffd${escape.slice(2).toLowerCase()}`;
 
 /** More values than a list of the most people has. Their number decides how long the parser blocks the process. */
 const MOST_VALUES = 3_000_000;
@@ -131,7 +131,7 @@ export async function readJson(what: string, body: AsyncIterable<Uint8Array>): P
   const text = utf8(bytes);
   if (text === undefined) throw malformed(`${what} is not UTF-8`);
   try {
-    return JSON.parse(text.replace(SURROGATES, (escape) => (escape.length === 6 ? LOST : escape)));
+    return JSON.parse(text.replace(SURROGATES, (escape) => (escape.length === 6 ? lost(escape) : escape)));
   } catch {
     // The parser's own message is dropped, because it quotes the text.
     const start = text.trimStart().at(0) ?? '[';
