@@ -48,22 +48,8 @@ describe('the next command of a run', () => {
 });
 
 describe('the first line of a run report', () => {
-  const operations = Array.from({ length: 14 }, (_, index) =>
-    makeOperation(index + 1, `S${index}`, index < 2 ? { status: 'failed' } : {}),
-  );
   it.each([
     ['Converged: nothing left to do.', report({ status: 'converged' })],
-    [
-      'Partial: 12 of 14 operations done; 2 failed.',
-      report({ status: 'partial', failed: 2 }, { operations }),
-    ],
-    [
-      'Partial: 0 of 1 operation done; the outcome of 1 is unknown.',
-      report(
-        { status: 'partial', failed: 1 },
-        { operations: [makeOperation(1, 'A', { status: 'unknown' })] },
-      ),
-    ],
     ['Partial: the account does not match the file yet.', report({ status: 'partial' })],
     ['2 changes are held; nothing else remains.', report({ status: 'held', held: 2 })],
     ['Blocked: a guard stopped the run; nothing was written.', report({ status: 'blocked' })],
