@@ -184,7 +184,7 @@ function missingSnapshots({ untilMs }: Search, holders: readonly Found[]): strin
 }
 
 /** From the last good lists of these accounts. Throws StoreError when an account has none. */
-export async function storedCoverage(
+async function storedCoverage(
   reader: JournalReader,
   accounts: readonly KnownAccount[],
   options: OutputOptions,
@@ -207,7 +207,7 @@ export async function storedCoverage(
 }
 
 /** From the service, which is read now. */
-export async function liveCoverage(
+async function liveCoverage(
   context: CommandContext,
   names: readonly string[],
   options: OutputOptions,

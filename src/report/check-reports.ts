@@ -6,7 +6,7 @@ import { count } from './formatting.ts';
 import { z } from 'zod';
 import { type DeepReadonly, failedPlanSchema, type Mirrors, schemaVersion } from './schemas.ts';
 
-export const issueSchema = z.strictObject({
+const issueSchema = z.strictObject({
   schemaVersion,
   file: z.string().describe('Path of the file.'),
   line: z.int().min(1).describe('Line, from 1.'),
@@ -16,7 +16,7 @@ export const issueSchema = z.strictObject({
 });
 
 /** What `validate --online` found about the store or one account. */
-export const diagnosisSchema = z.strictObject({
+const diagnosisSchema = z.strictObject({
   schemaVersion,
   title: z.string().describe('What was checked, as text for people.'),
   account: z.string().nullable().describe('Name of the account; null for the store.'),

@@ -180,7 +180,7 @@ export function earlierLine(each: readonly (EarlierHolders | null)[], entries: n
  * The ids of the people who have the entry that an operation deletes; null when the plan is no longer stored, or when
  * nobody could tell.
  */
-export function peopleOf(
+function peopleOf(
   { seq, action, kind, remoteId }: OperationRecord,
   plan: Plan | null,
 ): readonly string[] | null {
