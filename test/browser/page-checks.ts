@@ -16,7 +16,7 @@ export const NARROWEST: readonly number[] = [390, 720];
 
 /** What axe finds on the page in this theme, a line for each rule with its first element. */
 export async function axeFindings(page: Page, theme: (typeof THEMES)[number]): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe.source);
   await page.emulateMedia({ colorScheme: theme });
   // Only colours differ between the themes.
   const rules = theme === 'dark' ? "runOnly: ['color-contrast'], " : '';
