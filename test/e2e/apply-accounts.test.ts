@@ -50,17 +50,18 @@ test.each([
   expect(written).toEqual(accounts);
 });
 
-test.each([
-  [['eu-tset'], 'there is no account "eu-tset"'],
-  [['zz-*'], 'no account matches "zz-*"'],
-  [['eu-*', '!eu-tset'], 'no account matches "!eu-tset"'],
-  [['--all', 'acme'], '--all'],
-  [['!eu-test'], 'apply needs names, globs'],
-])('apply %j is wrong usage and sends no request to the service', async (args, message) => {
+test('apply with names that match nothing, or with options that contradict, is wrong usage and sends no request', async () => {
   const s = await threeAccounts();
-  const { status, stderr } = await s.run(['apply', '--yes', ...args]);
-  expect(status).toBe(64);
-  expect(stderr).toContain(message);
+  for (const [args, message] of [
+    [['eu-tset'], 'there is no account "eu-tset"'],
+    [['zz-*'], 'no account matches "zz-*"'],
+    [['eu-*', '!eu-tset'], 'no account matches "!eu-tset"'],
+    [['--all', 'acme'], '--all'],
+    [['!eu-test'], 'apply needs names, globs'],
+  ] as const) {
+    const { status, stderr } = await s.run(['apply', '--yes', ...args]);
+    expect([args, status, stderr]).toEqual([args, 64, expect.stringContaining(message)]);
+  }
   expect(s.sandbox.requests()).toEqual([]);
 });
 
@@ -75,33 +76,32 @@ test('apply --plan without names applies the accounts of the saved plan, and exc
 });
 
 test('plan and apply of a fleet show equal changes once, and apply writes to each account', async () => {
-  const names = Array.from({ length: 40 }, (_, index) => `eu-${index}`);
+  const names = Array.from({ length: 24 }, (_, index) => `eu-${index}`);
   const others = names.map((name) => seed(name));
   const api = { timeout: '30s', settle: '31s' };
   const s = await scene({ skills: ['New'], file: 'skills: [New]', others, api });
   for (const name of names) s.configure('skills: [New]', name);
   const plan = await s.run(['plan', '--format', 'markdown']);
   expect(plan.stdout).toMatch(
-    /### 40 accounts, each: 1 to create.*`eu-19` … and 28 more\n.*### `acme`: nothing to do/s,
+    /### 24 accounts, each: 1 to create.*`eu-19` … and 12 more\n.*### `acme`: nothing to do/s,
   );
   const { status, stdout, stderr } = await s.run(['apply', '--all', '--yes']);
   expect([status, names.map((name) => s.names(name).skills)]).toEqual([0, names.map(() => ['New'])]);
-  expect(stdout).toMatch(/^40 accounts, each: converged\n +eu-0, .*eu-19 … and 28 more\n/m);
+  expect(stdout).toMatch(/^24 accounts, each: converged\n +eu-0, .*eu-19 … and 12 more\n/m);
   expect(stdout).toContain('\nacme: converged, nothing to do; 1 entry matches the file\n');
-  expect(`${stdout}${stderr}`.split('\n').length).toBeLessThan(40);
+  expect(`${stdout}${stderr}`.split('\n').length).toBeLessThan(24);
 });
 
-test.each([[['plan']], [['who', '--live']], [['validate', '--online']]])(
-  '%j takes globs and exclusions, and all accounts without names',
-  async (command) => {
-    const s = await threeAccounts();
+test('plan, who and validate take globs and exclusions, and all accounts without names', async () => {
+  const s = await threeAccounts();
+  for (const command of [['plan'], ['who', '--live'], ['validate', '--online']]) {
     const shown = async (...args: string[]) => {
       const { stdout } = await s.run([...command, ...args]);
       return ['acme', 'eu-live', 'eu-test'].filter((account) => stdout.includes(account));
     };
-    expect(await shown()).toEqual(['acme', 'eu-live', 'eu-test']);
-    expect(await shown('eu-*')).toEqual(['eu-live', 'eu-test']);
-    expect(await shown('eu-*', '!eu-live')).toEqual(['eu-test']);
+    expect([command, await shown()]).toEqual([command, ['acme', 'eu-live', 'eu-test']]);
+    expect([command, await shown('eu-*')]).toEqual([command, ['eu-live', 'eu-test']]);
+    expect([command, await shown('eu-*', '!eu-live')]).toEqual([command, ['eu-test']]);
     expect((await s.run([...command, 'zz-*'])).status).toBe(64);
-  },
-);
+  }
+});

@@ -143,31 +143,34 @@ test('a saved plan whose deletes lose other people names who gained and who lost
   expect(stdout).toMatch(/- skill {2}Used {2}2 people have it now: newly r3; no longer r2/);
 });
 
-test.each<[string, (plan: Plan) => unknown]>([
-  ['a delete is removed', (plan) => plan.operations.filter(({ name }) => name !== 'Old a')],
-  ['a delete is of another entry', (plan) => plan.operations.map((each) => ({ ...each, name: 'Kept' }))],
-])('a saved plan whose operations were edited is not applied: %s', async (_, change) => {
+test('a saved plan whose operations were edited is not applied', async () => {
   const s = await scene(BUSY);
   const plan = await saved(s);
-  s.write('plan.json', JSON.stringify([{ ...plan, operations: change(plan) }]));
   s.sandbox.clearRequests();
-  const { status, stderr } = await s.run(['apply', '--plan', 'plan.json']);
-  expect([status, s.writes()]).toEqual([5, []]);
-  expect(stderr).toContain('acme: its plan in plan.json was edited after it was saved');
+  for (const operations of [
+    plan.operations.filter(({ name }) => name !== 'Old a'),
+    plan.operations.map((each) => ({ ...each, name: 'Kept' })),
+  ]) {
+    s.write('plan.json', JSON.stringify([{ ...plan, operations }]));
+    const { status, stderr } = await s.run(['apply', '--plan', 'plan.json']);
+    expect([status, s.writes()]).toEqual([5, []]);
+    expect(stderr).toContain('acme: its plan in plan.json was edited after it was saved');
+  }
 });
 
-test.each([
-  ['does not exist', undefined],
-  ['is not JSON', '{ nonsense'],
-  ['is not an array', '{}'],
-  ['contains no digest', '[{ "schemaVersion": 1, "account": "acme" }]'],
-  ['is of another version', '[{ "schemaVersion": 2, "account": "acme", "digest": "sha256:0" }]'],
-])('a saved plan that %s is refused as wrong usage', async (_, text) => {
+test('a file that is no saved plan is refused as wrong usage', async () => {
   const s = await scene({ file: 'skills: [New]' });
-  if (text !== undefined) s.write('plan.json', text);
-  const { status, stderr } = await s.run(['apply', '--plan', 'plan.json']);
-  expect(status).toBe(64);
-  expect(stderr).toContain('plan.json');
+  for (const text of [
+    undefined,
+    '{ nonsense',
+    '{}',
+    '[{ "schemaVersion": 1, "account": "acme" }]',
+    '[{ "schemaVersion": 2, "account": "acme", "digest": "sha256:0" }]',
+  ]) {
+    if (text !== undefined) s.write('plan.json', text);
+    const { status, stderr } = await s.run(['apply', '--plan', 'plan.json']);
+    expect([text, status, stderr]).toEqual([text, 64, expect.stringContaining('plan.json')]);
+  }
   expect(s.sandbox.requests()).toEqual([]);
 });
 
