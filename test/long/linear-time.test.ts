@@ -5,7 +5,7 @@ import { cronProblem } from '../../src/config/dates-and-schedules.ts';
 import { shownRemote, withoutUsers } from '../../src/core/remote-address.ts';
 import { parseDuration } from '../../src/core/durations-and-sizes.ts';
 import { nameProblem, oddCharacters } from '../../src/core/name-rules.ts';
-import { textProblems } from '../../src/config/yaml/syntax-messages.ts';
+import { textProblems } from '../../src/config/yaml/syntax-checks.ts';
 import { stripped } from '../../src/config/secrets.ts';
 import { parseRetryAfter } from '../../src/core/backoff.ts';
 import { globMatcher } from '../../src/core/names.ts';

@@ -17,8 +17,7 @@ import {
 import type { ConfigIssue } from '../../core/errors.ts';
 import { wellFormed } from '../../core/names.ts';
 import { holdsToken, NOT_SHOWN } from '../../core/secret-looks.ts';
-import { inspectNodes } from './alias-limits.ts';
-import { TOO_DEEP, textProblems, syntaxMessage } from './syntax-messages.ts';
+import { TOO_DEEP, inspectNodes, textProblems, syntaxMessage } from './syntax-checks.ts';
 import type { SourceText } from './source-text.ts';
 import { detached } from './source-text.ts';
 
