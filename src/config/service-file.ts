@@ -4,7 +4,13 @@ import path from 'node:path';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
-import type { SecretRef, SecretUse, ServiceSettings, TrustSettings } from '../core/settings.ts';
+import type {
+  SecretRef,
+  SecretUse,
+  ServiceSettings,
+  StoreLocation,
+  TrustSettings,
+} from '../core/settings.ts';
 import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
@@ -13,7 +19,6 @@ import { type NodePath, locate, plainRoot, spotOf, type YamlFile, parseYaml } fr
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import { type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
-import { storeLocation } from './store-settings.ts';
 import { type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from './yaml/source-text.ts';
 
@@ -144,6 +149,12 @@ function complete(filePath: string, written: ServiceFile): ServiceSettings {
     retentionMs: retention,
     log,
   };
+}
+
+function storeLocation(written: ServiceFile['store'], folder: string): StoreLocation {
+  if (typeof written === 'string') return { file: path.resolve(folder, written) };
+  const { url, ...rest } = written.postgres;
+  return { postgres: { ...rest, url: typeof url === 'string' ? url : absoluteRef(url, folder) } };
 }
 
 function trustSettings(

@@ -1,5 +1,6 @@
 // The schema of rolecall.yaml, with every default.
 import { z } from 'zod';
+import { parsePostgresUrl } from '../system/postgres-address.ts';
 import {
   baseUrl,
   duration,
@@ -7,6 +8,7 @@ import {
   matching,
   originGlob,
   pathText,
+  secretOr,
   secretRef,
   variableGlob,
   setting,
@@ -14,7 +16,6 @@ import {
 import { REGION_NAME } from './account-address.ts';
 import { httpSchema } from './http-settings.ts';
 import { notifySchema } from './notify-settings.ts';
-import { storeSchema } from './store-settings.ts';
 import { inheritedShape } from './inherited-settings.ts';
 
 const apiSchema = z.strictObject({
@@ -109,6 +110,44 @@ const trustSchema = z.strictObject({
   ),
 });
 
+const address = z.string().refine(isPublicAddress).meta({ title: 'address' });
+
+const addressOrReference = secretOr(
+  address,
+  'an address such as postgres://rolecall@db.example.com/rolecall?sslmode=verify-full without a password',
+);
+
+export const SCHEMA_EXPECTED =
+  'the name of a schema: lower-case letters, digits and "_", not starting with pg_';
+
+export const SCHEMA_NAME = /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,62}$/u;
+
+const postgresSchema = z.strictObject({
+  url: addressOrReference.meta({
+    title: 'address or secret reference',
+    description:
+      'Address of the database; a reference if it contains a password. `sslmode` is that of psql, but without it no TLS is used.',
+    examples: [{ env: 'ROLECALL_DATABASE_URL' }],
+  }),
+  schema: setting(
+    matching(SCHEMA_NAME, SCHEMA_EXPECTED)
+      .meta({ title: 'name', pattern: '^[a-z_][a-z0-9_]{0,62}$' })
+      .prefault('rolecall'),
+    'Schema of the tables; created if the user may do that. Each rolecall needs its own.',
+    ['rolecall_staging'],
+  ),
+});
+
+const location = z.union([pathText, z.strictObject({ postgres: postgresSchema.describe('A database.') })], {
+  error: 'the path of a SQLite file, or { postgres: { url: … } }',
+});
+
+const storeSchema = location.prefault('../data/rolecall.db').meta({
+  description:
+    'The SQLite file, relative to this file, created with its folder if missing; or PostgreSQL, for several replicas. Keep it: deletes are held without its history.',
+  examples: ['/var/lib/rolecall/rolecall.db', { postgres: { url: { env: 'ROLECALL_DATABASE_URL' } } }],
+});
+
 export const serviceSchema = z
   .strictObject({
     accounts: setting(
@@ -153,3 +192,8 @@ export const serviceSchema = z
   .meta({ title: 'rolecall service', description: 'The settings of rolecall itself.' });
 
 export type ServiceFile = z.output<typeof serviceSchema>;
+
+function isPublicAddress(text: string): boolean {
+  const parsed = parsePostgresUrl(text);
+  return 'value' in parsed && !parsed.value.hasPassword;
+}

@@ -4,7 +4,7 @@ import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { parsePostgresUrl, shownDatabase } from '../system/postgres-address.ts';
 import { shownRef } from './secret-references.ts';
 import { resolveSecret } from './secrets.ts';
-import { SCHEMA_EXPECTED, SCHEMA_NAME } from './store-settings.ts';
+import { SCHEMA_EXPECTED, SCHEMA_NAME } from './service-schema.ts';
 
 type StoreSettings = Pick<ServiceSettings, 'store' | 'api'>;
 
