@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 import { type ConfigIssue, errorCode, errorsOf } from '../core/errors.ts';
 import { ConfigError, StoreError } from '../core/errors.ts';
-import { openCatalogs } from './catalog-file.ts';
+import { openCatalogs } from './merge-lists.ts';
 import { type ConfigurationFiles, readText } from './configuration-files.ts';
 import { type AccountContents, type DumpedFile, dumpAccountFile } from './dump-account-file.ts';
 import { filesOnDisk } from './files-on-disk.ts';

@@ -13,8 +13,7 @@ import {
   type WrittenLine,
 } from './account-schema.ts';
 import { ACCOUNT_NAME, type KnownRegions, accountAddress } from './account-address.ts';
-import type { CatalogRead } from './catalog-file.ts';
-import { type ListMerger, withoutNames } from './merge-lists.ts';
+import { type CatalogRead, type ListMerger, withoutNames } from './merge-lists.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';

@@ -9,11 +9,10 @@ import { LEADS_OUT } from './files-on-disk.ts';
 import { matchPaths, MAX_FOLDERS, yamlBelow } from './path-glob.ts';
 import { type ServiceLayers, readServiceLayers } from './service-file.ts';
 import { type AccountContext, readAccount } from './account-file.ts';
-import { type Catalogs, openCatalogs } from './catalog-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { type AccountRead, joinAccounts } from './join-accounts.ts';
 import { secretValue, withoutToken } from './secrets.ts';
-import { openListMerger } from './merge-lists.ts';
+import { type Catalogs, openCatalogs, openListMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 
