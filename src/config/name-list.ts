@@ -36,13 +36,6 @@ const ENTRY_KEYS: readonly string[] = ['name', 'formerly', 'absent'];
 /** The lists of a file; a kind that the file omits is undefined. */
 export type WrittenLists = { readonly [K in Kind]?: readonly WrittenEntry[] };
 
-/** Shared by all entries without former names, to save memory. */
-const NO_NAMES: readonly string[] = [];
-
-/** Entries without former names, by name, since many accounts have the same names. Emptied when it is full. */
-const sharedEntries = new Map<string, DesiredEntry>();
-const MAX_SHARED_ENTRIES = 100_000;
-
 /** Reads both lists of `file`, with at most MOST_ENTRIES names. An invalid list contains the entries that could be read. */
 export function readNameLists(file: YamlFile): {
   readonly lists: WrittenLists;
@@ -133,10 +126,7 @@ class NameListReader {
   }
 
   #entry({ name, at }: WrittenName, formerly: readonly WrittenName[], absent = false): WrittenEntry {
-    const desired =
-      formerly.length === 0
-        ? sharedEntry(name)
-        : { name: detached(name), formerly: formerly.map((old) => old.name) };
+    const desired = { name: detached(name), formerly: formerly.map((old) => old.name) };
     return { name: desired.name, at, formerly, absent, desired, issue: this.#file.issue };
   }
 
@@ -199,16 +189,6 @@ class NameListReader {
   #report(spot: Spot, message: string, severity: ConfigIssue['severity'] = 'error'): void {
     this.issues.push(this.#file.issue(spot, message, severity));
   }
-}
-
-/** One object for all accounts that have this name without former names, to save memory. */
-function sharedEntry(name: string): DesiredEntry {
-  const known = sharedEntries.get(name);
-  if (known !== undefined) return known;
-  if (sharedEntries.size === MAX_SHARED_ENTRIES) sharedEntries.clear();
-  const entry = { name: detached(name), formerly: NO_NAMES };
-  sharedEntries.set(entry.name, entry);
-  return entry;
 }
 
 function wrongType(node: Node | undefined, what: string): string {
