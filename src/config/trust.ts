@@ -17,9 +17,6 @@ const SECRET_FOLDERS = ['/run/secrets/**', '/run/credentials/**', '/var/run/secr
 /** Variables with secrets of the daemon, even if its file does not name them. */
 const OWN_VARIABLES = ['ROLECALL_HTTP_TOKEN', 'ROLECALL_DATABASE_URL', 'PGPASSWORD'];
 
-/** Earlier results, so that an unchanged account stays the same object. */
-const earlier = new WeakMap<AccountRead, { readonly by: string; readonly read: AccountRead }>();
-
 /** What the machine's own service file says; a part is missing when it is invalid. */
 interface MachineSettings {
   readonly settings?: ServiceSettings;
@@ -63,12 +60,7 @@ export async function checkTrust(
   if (issues.length > 0) return { ...read, issues: [...read.issues, ...issues] };
   const isBound = trust.files !== null || trust.own.length > 0;
   if (settings === undefined || token === undefined || !isBound) return read;
-  const by = JSON.stringify(trust);
-  const known = earlier.get(read);
-  if (known?.by === by) return known.read;
-  const ruled = { ...read, settings: { ...settings, tokenRules: { ...trust, place: token.place } } };
-  earlier.set(read, { by, read: ruled });
-  return ruled;
+  return { ...read, settings: { ...settings, tokenRules: { ...trust, place: token.place } } };
 }
 
 /**

@@ -138,7 +138,7 @@ describe('the configuration of a checkout', () => {
     await checkout.refresh();
     const after = await source.readFor('b');
     expect(skills(after)).toEqual(['Z', 'B']);
-    expect(after.accounts[1]?.settings).toBe(before.accounts[1]?.settings);
+    expect(after.accounts[1]?.settings).toEqual(before.accounts[1]?.settings);
     expect(after.accounts.map(({ file }) => file)).toEqual(before.accounts.map(({ file }) => file));
     expect(await source.commit(after)).toMatchObject({ sha: second });
     expect(await source.commit(before)).toMatchObject({ sha: first?.sha });
