@@ -213,18 +213,19 @@ test('init adds an account to a configuration, whose regions it knows, and refus
 const PASSED = '\n          FIRST_TOKEN: ${{ secrets.FIRST_TOKEN }}\n';
 
 test.each([
-  ['github', '.github/workflows/rolecall-apply.yaml', PASSED],
-  ['github', '.github/workflows/rolecall-plan.yaml', PASSED],
-  ['gitlab', '.gitlab-ci.yml', 'rolecall apply --all'],
-])('init --ci %s writes the pipelines, and names the secrets', async (ci, file, part) => {
+  ['github', ['.github/workflows/rolecall-apply.yaml', '.github/workflows/rolecall-plan.yaml'], PASSED],
+  ['gitlab', ['.gitlab-ci.yml'], 'rolecall apply --all'],
+])('init --ci %s writes the pipelines, and names the secrets', async (ci, files, part) => {
   const s = await stage();
   const { status, stdout } = await s.here(given(s, '--ci', ci));
   expect(status).toBe(0);
   expect(stdout).toMatch(/create the .* FIRST_TOKEN, with the token[^]*variable ROLECALL_SERVER/);
-  expect(s.files()).toEqual(expect.arrayContaining([...WRITTEN, '.gitignore', file]));
-  const text = readFileSync(join(s.folder, file), 'utf8');
-  expect(text).toContain(part);
-  expect(text).not.toMatch(/ACME_(EU|US)_TOKEN:/);
+  expect(s.files()).toEqual(expect.arrayContaining([...WRITTEN, '.gitignore', ...files]));
+  const texts = files.map((file) => readFileSync(join(s.folder, file), 'utf8'));
+  for (const text of texts) {
+    expect(text).toContain(part);
+    expect(text).not.toMatch(/ACME_(EU|US)_TOKEN:/);
+  }
   expect(readFileSync(join(s.folder, '.gitignore'), 'utf8')).toContain('data/');
   // For a configuration that exists, the pipelines alone.
   const region = ['--region', 'mars', '--base-url', s.url];
@@ -235,7 +236,8 @@ test.each([
   }
   expect(readFileSync(join(s.folder, 'config/rolecall.yaml'), 'utf8')).not.toContain('mars');
   // Another variable whose name ends with that of the new one.
-  writeFileSync(join(s.folder, file), text.replaceAll('FIRST_TOKEN', 'MY_ACME_TOKEN'));
+  for (const [index, file] of files.entries())
+    writeFileSync(join(s.folder, file), (texts[index] ?? '').replaceAll('FIRST_TOKEN', 'MY_ACME_TOKEN'));
   const other = await s.here(['init', ...globex, '--base-url', s.url]);
   const unpassed = other.stdout.match(/^add `ACME_TOKEN: .*` to \.github.*create this secret$/gm);
   expect([other.status, unpassed?.length]).toEqual([0, ci === 'github' ? 2 : undefined]);
