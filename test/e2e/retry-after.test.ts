@@ -42,20 +42,22 @@ test('every command obeys a Retry-After that a run received', async () => {
   expect(account.requests()).toBe(sent);
 });
 
-test.each([
-  ['validate', '--online'],
-  ['who', '--live'],
-  ['dump', 'acme'],
-])('a run obeys a Retry-After that %s received', async (...command) => {
+test('a run obeys a Retry-After that another command received', async () => {
   const account = await throttling();
   await account.run(['plan']);
-  account.execute('update accounts set throttled_until = null');
-  const before = account.requests();
-  expect((await account.run(command)).status).toBe(1);
-  const sent = account.requests();
-  expect(sent).toBeGreaterThan(before);
-  expect((await account.run(['plan'])).stdout).toContain('requested a pause until');
-  expect(account.requests()).toBe(sent);
+  for (const command of [
+    ['validate', '--online'],
+    ['who', '--live'],
+    ['dump', 'acme'],
+  ]) {
+    account.execute('update accounts set throttled_until = null');
+    const before = account.requests();
+    expect([command, (await account.run(command)).status]).toEqual([command, 1]);
+    const sent = account.requests();
+    expect(sent).toBeGreaterThan(before);
+    expect((await account.run(['plan'])).stdout).toContain('requested a pause until');
+    expect(account.requests()).toBe(sent);
+  }
 });
 
 test('plan, apply and dump with --accept retry_after send requests before the end of a Retry-After', async () => {
