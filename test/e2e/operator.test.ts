@@ -1,5 +1,5 @@
 // Commands of the operator to a running daemon: approve, pause, resume and backup. What an approval allows is tested in
-// unit/app/approval.test.ts; the long tests repeat it with daemons.
+// unit/run/approval.test.ts; the long tests repeat it with daemons.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
