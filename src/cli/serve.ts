@@ -66,7 +66,7 @@ export async function serve(
     signals.stopNow();
     for (const close of closers.toReversed()) await close();
     log.info({ event: 'stopped' }, 'rolecall has stopped');
-    closeLog(FLUSH_MS);
+    await closeLog(FLUSH_MS);
   }
 }
 

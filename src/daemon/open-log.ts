@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino';
 import type { ServiceSettings } from '../core/settings.ts';
 import { inVisibleJson, visible } from '../report/escape-invisible.ts';
 import { duration } from '../report/formatting.ts';
+import { setTimeout } from 'node:timers/promises';
 import { styleText } from 'node:util';
 
 /** Bytes that wait for the reader; further lines are dropped. */
@@ -11,22 +12,29 @@ const MAX_WAITING_BYTES = 1024 ** 2;
 /** A log whose reader may stall or leave: no line waits for it. `close` writes what is left, for so many milliseconds. */
 export function openLog(level: ServiceSettings['log']): {
   readonly log: Logger;
-  readonly close: (withinMs: number) => void;
+  readonly close: (withinMs: number) => Promise<void>;
 } {
   let endsAtMs = Infinity;
   let isClosed = false;
-  function close(withinMs: number): void {
+  async function close(withinMs: number): Promise<void> {
     isClosed = true;
     endsAtMs = Date.now() + withinMs;
-    try {
-      destination.flushSync();
-    } catch {
-      // The reader has stalled or left.
-    }
-    destination.destroy();
+    // A line that is being written would be lost if the process ended now.
+    const isWritten = new Promise((resolve) => destination.once('close', resolve));
+    destination.end();
+    await Promise.race([isWritten, setTimeout(withinMs, undefined, { ref: false })]);
   }
   // Before pino's own listener, which would wait for a reader that has stalled.
-  process.once('exit', () => close(0));
+  process.once('exit', () => {
+    isClosed = true;
+    endsAtMs = 0;
+    try {
+      destination.flushSync();
+      destination.destroy();
+    } catch {
+      // The reader has stalled or left, or everything is written.
+    }
+  });
   const toText = process.stderr.isTTY ? readableLine : inVisibleJson;
   const destination = pino.destination({
     dest: process.stderr.fd,
