@@ -170,9 +170,4 @@ describe('a name that refers to an existing entry', () => {
       'accounts/a.yaml:4:39',
     ]);
   });
-
-  test.each(['trailing ', 'bell\u0007', ''])('cannot be desired as %j', async (name) => {
-    const { lines } = await loadAccount(`skills: [${JSON.stringify(name)}]`);
-    expect(lines).toEqual([expect.stringMatching(/^accounts\/a\.yaml:3:10 error a name /u)]);
-  });
 });

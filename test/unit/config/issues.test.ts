@@ -37,6 +37,7 @@ const ACCOUNTS: Cases = {
   'skills: ["a\\u2028b"]': '3:10 error a name contains a control character',
   'skills: ["a\\ud800"]': '3:10 error a name contains half of a character',
   'skills: ["a\u00a0"]': '3:10 error a name has leading or trailing white space',
+  'skills: [""]': '3:10 error a name ',
   'skills:\n  - |\n    a': '4:5 error a name contains a control character',
   'skills: [{ name: 1e3 }]': '3:18 error YAML does not read this name as text; quote it: "1e3"',
   'skills: [{ name: A, formerly: [0x1F] }]':

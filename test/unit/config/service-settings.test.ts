@@ -15,10 +15,6 @@ describe('the service file', () => {
     expect(service?.http.host).toBe('0.0.0.0');
   });
 
-  test('may have a timeout beyond the default lease with SQLite', async () => {
-    expect((await loadService('api: { timeout: 60s, settle: 70s }')).lines).toEqual([]);
-  });
-
   test('can name a database, whose reference is a secret of the daemon', async () => {
     const { service, lines, secrets } = await loadService(
       'store: { postgres: { url: { file: db-url }, schema: staging } }',
