@@ -54,9 +54,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
  * without a decision that the program may grow. Lines are lines of code, without blanks and comments.
  */
 const AT_MOST = {
-  files: 314,
-  lines: 33_832,
-  testLines: 49_065,
+  files: 285,
+  lines: 33_040,
+  testLines: 48_412,
   floors: 9,
   circles: 0,
 };
