@@ -82,39 +82,32 @@ export async function approvePending(
   const outcome =
     wanted === undefined
       ? ({ type: 'nothing_pending' } as const)
-      : await operator.approve(account, wanted, user, Date.now());
-  switch (outcome.type) {
-    case 'approved': {
-      const until = new Date(outcome.expiresAtMs).toISOString();
-      const isPaused = (record?.state.pause ?? null) !== null;
-      const wait = isPaused ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue` : '';
-      const made = pending === null ? null : await reader.run(pending.runId);
-      const effect =
-        made?.run.mode === 'plan' ? '; in mode plan it accepts the lists and writes nothing' : '';
-      printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${effect}${wait}`);
-      const plan = made === null ? null : approvedPlan(made);
-      if (made !== null && plan?.digest === outcome.digest)
-        printLine(`${changeCounts(plan)}; \`rolecall show ${made.run.id}\` shows the plan`);
-      return EXIT.done;
-    }
-    case 'nothing_pending': {
-      const last = record?.lastRun;
-      const state = last ? `its last run (${last.id}) ended ${last.status}` : 'it has not run yet';
-      showMessage(
-        `error: ${account} has no plan that waits for approval: ${state}. Runs of the daemon that a guard blocked, and those in mode approve, make such plans`,
-      );
-      return EXIT.failed;
-    }
-    case 'other_plan': {
-      const hint = `Review it with \`rolecall show ${pending?.runId ?? 'RUN'}\``;
-      showMessage(
-        `error: the pending plan is ${outcome.pending}, not ${wanted ?? ''}; nothing was approved. ${hint}`,
-      );
-      return EXIT.stalePlan;
-    }
-    default:
-      return outcome satisfies never;
+      : await operator.operate({ action: 'approve', account, digest: wanted }, user, Date.now());
+  if (outcome.type === 'approved') {
+    const until = new Date(outcome.expiresAtMs).toISOString();
+    const isPaused = (record?.state.pause ?? null) !== null;
+    const wait = isPaused ? `; ${account} is paused: run \`rolecall resume ${account}\` to continue` : '';
+    const made = pending === null ? null : await reader.run(pending.runId);
+    const effect = made?.run.mode === 'plan' ? '; in mode plan it accepts the lists and writes nothing' : '';
+    printLine(`approved ${outcome.digest} of ${account}, once, until ${until}${effect}${wait}`);
+    const plan = made === null ? null : approvedPlan(made);
+    if (made !== null && plan?.digest === outcome.digest)
+      printLine(`${changeCounts(plan)}; \`rolecall show ${made.run.id}\` shows the plan`);
+    return EXIT.done;
   }
+  if (outcome.type === 'other_plan') {
+    const hint = `Review it with \`rolecall show ${pending?.runId ?? 'RUN'}\``;
+    showMessage(
+      `error: the pending plan is ${outcome.pending}, not ${wanted ?? ''}; nothing was approved. ${hint}`,
+    );
+    return EXIT.stalePlan;
+  }
+  const last = record?.lastRun;
+  const state = last ? `its last run (${last.id}) ended ${last.status}` : 'it has not run yet';
+  showMessage(
+    `error: ${account} has no plan that waits for approval: ${state}. Runs of the daemon that a guard blocked, and those in mode approve, make such plans`,
+  );
+  return EXIT.failed;
 }
 
 /** What an approval allows: in mode `approve-deletes`, creates need none. */
@@ -193,7 +186,7 @@ async function approveShown(
   const approved: string[] = [];
   const exits: ExitStatus[] = [];
   for (const { account, digest } of plans) {
-    const outcome = await operator.approve(account, digest, user, Date.now());
+    const outcome = await operator.operate({ action: 'approve', account, digest }, user, Date.now());
     if (outcome.type === 'approved') approved.push(account);
     else {
       const now = outcome.type === 'other_plan' ? `now ${outcome.pending} waits` : 'it no longer waits';

@@ -119,7 +119,7 @@ async function pause(
     const until = `until \`rolecall resume ${name}\``;
     if ((record?.state.pause ?? null) !== null && reason === null)
       return `${name} is paused already; no scheduled run starts ${until}`;
-    await operator.pause(name, reason, user, Date.now());
+    await operator.operate({ action: 'pause', account: name, reason }, user, Date.now());
     return `paused ${name}: no scheduled run starts ${until}`;
   });
 }
@@ -128,14 +128,14 @@ async function pause(
 async function resume(context: CommandContext, names: readonly string[]): Promise<ExitStatus> {
   return await forEachAccount(context, names, async ({ name, record }, { operator, user }) => {
     if ((record?.state.pause ?? null) === null) return `${name} is not paused; nothing was changed`;
-    await operator.resume(name, user, Date.now());
+    await operator.operate({ action: 'resume', account: name }, user, Date.now());
     return `resumed ${name}: it runs on its schedule again`;
   });
 }
 
 async function sync(context: CommandContext, names: readonly string[]): Promise<ExitStatus> {
   return await forEachAccount(context, names, async ({ name }, { operator, user }) => {
-    await operator.requestSync(name, user, Date.now());
+    await operator.operate({ action: 'sync', account: name }, user, Date.now());
     return `requested a run of ${name}: the daemon starts it as soon as it can`;
   });
 }

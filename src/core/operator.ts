@@ -115,10 +115,21 @@ export function hasExpired({ givenAtMs, expiresAtMs }: Approval, nowMs: number):
 /** How an operator names a plan: by its digest, or by a prefix that is too long to be a guess. */
 export const PLAN_DIGEST = /^(sha256:)?[0-9a-f]{8,64}$/;
 
-/** The result of an approval. `other_plan`: another plan waits than the approved one; nothing was changed. */
-export type ApproveOutcome =
+/** What an operator requests of an account, or with `fetch` of the source of the configuration. */
+export interface OperatorRequest {
+  readonly action: RecordedAction;
+  /** ALL_ACCOUNTS for `fetch`. */
+  readonly account: string;
+  /** The plan to approve, or the first hex digits of its digest, at least eight; null: the one that waits. */
+  readonly digest?: string | null;
+  /** Why the account is paused. */
+  readonly reason?: string | null;
+}
+
+/** What became of it. `other_plan`: another plan waits than the one to approve; nothing was changed. */
+export type OperatorOutcome =
+  | { readonly type: 'queued' | 'paused' | 'resumed' | 'nothing_pending' }
   | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }
-  | { readonly type: 'nothing_pending' }
   | { readonly type: 'other_plan'; readonly pending: string };
 
 /** The result of a run's look-up of its approval. */
@@ -131,10 +142,7 @@ export const ALL_ACCOUNTS = '*';
 
 /** Stores the commands of operators, and who gave them. All methods may throw StoreError. */
 export interface OperatorCommands {
-  /** `digest` may be a prefix of the pending one, of at least eight hex digits; null approves the pending plan. */
-  approve(account: string, digest: string | null, by: Operator, nowMs: number): Promise<ApproveOutcome>;
-  pause(account: string, reason: string | null, by: Operator, nowMs: number): Promise<void>;
-  resume(account: string, by: Operator, nowMs: number): Promise<void>;
+  operate(request: OperatorRequest, by: Operator, nowMs: number): Promise<OperatorOutcome>;
   /** Pauses all accounts, in place of an earlier pause of all. `forMs`: how long; null: until `resumeAll`. */
   pauseAll(
     pause: Pick<PauseOfAll, 'reason' | 'onlyDeletes'> & { readonly forMs: number | null },
@@ -143,8 +151,4 @@ export interface OperatorCommands {
   ): Promise<PauseOfAll>;
   /** Ends the pause of all accounts; null when there is none. */
   resumeAll(by: Operator, nowMs: number): Promise<PauseOfAll | null>;
-  /** Requests a run, which the daemon that leads makes. */
-  requestSync(account: string, by: Operator, nowMs: number): Promise<void>;
-  /** Requests that the daemon that leads fetches the configuration. */
-  requestFetch(by: Operator, nowMs: number): Promise<void>;
 }

@@ -123,40 +123,15 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       return view(found, record);
     },
     pauseOfAll: () => reader.pauseOfAll(clock.nowMs()),
-    async sync(name, by) {
-      if (registry.account(name) === undefined) return 'unknown';
-      if (isStopping()) return 'stopping';
-      await operator.requestSync(name, by, clock.nowMs());
+    async operate(request, by) {
+      const { action, account } = request;
+      if (action !== 'fetch' && registry.account(account) === undefined) return { type: 'unknown' };
+      if (action === 'fetch' && registry.service().source === undefined) return { type: 'no_source' };
+      if ((action === 'sync' || action === 'fetch') && isStopping()) return { type: 'stopping' };
+      const outcome = await operator.operate(request, by, clock.nowMs());
       options.loop.wake();
-      return 'queued';
-    },
-    async approve(name, digest, by) {
-      if (registry.account(name) === undefined) return { type: 'unknown' };
-      const outcome = await operator.approve(name, digest, by, clock.nowMs());
-      if (outcome.type !== 'approved') return outcome;
-      options.loop.wake();
-      void showState(name);
+      void showState(account);
       return outcome;
-    },
-    async pause(name, reason, by) {
-      if (registry.account(name) === undefined) return false;
-      await operator.pause(name, reason, by, clock.nowMs());
-      void showState(name);
-      return true;
-    },
-    async resume(name, by) {
-      if (registry.account(name) === undefined) return false;
-      await operator.resume(name, by, clock.nowMs());
-      options.loop.wake();
-      void showState(name);
-      return true;
-    },
-    async fetchSource(by) {
-      if (registry.service().source === undefined) return 'no_source';
-      if (isStopping()) return 'stopping';
-      await operator.requestFetch(by, clock.nowMs());
-      options.loop.wake();
-      return 'queued';
     },
     plan: options.planPosted,
   };

@@ -2,7 +2,7 @@
 // operator.
 import type { PlanResult } from '../core/plan.ts';
 import type { PostedPlan } from '../run/posted-plan.ts';
-import type { ApproveOutcome, Operator } from '../core/operator.ts';
+import type { Operator, OperatorOutcome, OperatorRequest } from '../core/operator.ts';
 import type { RunRecord } from '../core/journal.ts';
 import type { JournalReader, RemainingCounts } from '../core/ports/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
@@ -77,6 +77,9 @@ export interface DaemonView {
   readonly commit: ConfigCommit | null;
 }
 
+/** `unknown`: there is no such account. `no_source`: the daemon fetches no configuration, as it has no `source.git`. */
+export type ActionOutcome = OperatorOutcome | { readonly type: 'unknown' | 'stopping' | 'no_source' };
+
 type History =
   'runs' | 'latestRuns' | 'run' | 'runReport' | 'runProgress' | 'operatorActions' | 'dailyCounts';
 
@@ -93,21 +96,8 @@ export interface DaemonApi extends Pick<JournalReader, History> {
   account(name: string): Promise<AccountView | null>;
   /** The pause of all accounts now; null while there is none. */
   pauseOfAll(): ReturnType<JournalReader['pauseOfAll']>;
-  /**
-   * Runs the account as soon as a place is free; during a run of the account, exactly one more run follows.
-   */
-  sync(account: string, by: Operator): Promise<'queued' | 'unknown' | 'stopping'>;
-  approve(
-    account: string,
-    digest: string,
-    by: Operator,
-  ): Promise<ApproveOutcome | { readonly type: 'unknown' }>;
-  /** False when there is no such account. */
-  pause(account: string, reason: string | null, by: Operator): Promise<boolean>;
-  /** False when there is no such account. */
-  resume(account: string, by: Operator): Promise<boolean>;
-  /** Requests that the daemon fetches its configuration. `no_source`: it does not fetch it, as it has no `source.git`. */
-  fetchSource(by: Operator): Promise<'queued' | 'no_source' | 'stopping'>;
+  /** Stores what an operator requests, and acts on it at once. */
+  operate(request: OperatorRequest, by: Operator): Promise<ActionOutcome>;
   /** Plans proposed changes of accounts. Writes neither to the service nor to the journal. */
   plan(posted: readonly PostedPlan[]): Promise<readonly PlanResult[]>;
 }

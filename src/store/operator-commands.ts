@@ -1,12 +1,14 @@
 // Stores the commands of operators: approvals and pauses, until a run reads them, and who gave them.
+import type { Updateable } from 'kysely';
 import {
   ALL_ACCOUNTS,
   APPROVAL_LIFE_MS,
-  type ApproveOutcome,
   type OperatorActionRecord,
   type OperatorCommands,
+  type OperatorOutcome,
   type PauseOfAll,
   PLAN_DIGEST,
+  type RecordedAction,
 } from '../core/operator.ts';
 import { utcTime } from '../core/durations-and-sizes.ts';
 import { makeAllDue, makeDue } from './due-accounts.ts';
@@ -16,82 +18,21 @@ import type { Database, Tables } from './tables.ts';
 import { durably } from './transactions.ts';
 import { toIso } from './row-values.ts';
 
-type PauseColumns = Pick<Tables['accounts'], 'paused_at' | 'paused_by' | 'paused_reason'> & {
-  paused: number;
-};
-
 type Command = Omit<OperatorActionRecord, 'seq' | 'account'>;
 
+const NO_PAUSE = { paused: 0, paused_at: null, paused_by: null, paused_reason: null };
+
 export function operatorCommands(db: Database): OperatorCommands {
-  /** Changes the pause of an account, which need not have run yet, and records the command, in one transaction. */
-  async function change(
-    account: string,
-    columnsAfter: (pause: PauseColumns | undefined) => PauseColumns,
-    action: Command,
-    also: (connection: Database) => Promise<void> = async () => undefined,
-  ): Promise<void> {
-    const store = async (connection: Database): Promise<void> => {
-      const now = await connection
-        .selectFrom('accounts')
-        .select(['paused', 'paused_at', 'paused_by', 'paused_reason'])
-        .where('name', '=', account)
-        .executeTakeFirst();
-      const columns = columnsAfter(now);
-      await connection
-        .insertInto('accounts')
-        .values({ name: account, ...columns })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
-        .execute();
-      await also(connection);
-      await record(connection, account, action);
-    };
-    await durably(db, account, store);
-  }
-
   return {
-    approve(account, digest, { name, via }, nowMs) {
-      const at = toIso(nowMs);
-      const approveNow = async (connection: Database): Promise<ApproveOutcome> => {
-        const row = await connection
-          .selectFrom('accounts')
-          .select('pending_digest')
-          .where('name', '=', account)
-          .executeTakeFirst();
-        const pending = row?.pending_digest ?? null;
-        if (pending === null) return { type: 'nothing_pending' };
-        if (digest !== null && !isPrefixOf(digest, pending)) return { type: 'other_plan', pending };
-        await connection
-          .updateTable('accounts')
-          .set({ approved_digest: pending, approved_at: at, approved_by: name })
-          .where('name', '=', account)
-          .execute();
-        await makeDue(connection, account, { trigger: 'approval', by: name }, nowMs);
-        await record(connection, account, { at, action: 'approve', by: name, via, detail: pending });
-        return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
-      };
-      return durably(db, account, approveNow);
-    },
-
-    pause(account, reason, { name, via }, nowMs) {
-      const at = toIso(nowMs);
-      return change(
-        account,
-        (now) =>
-          // A pause that is repeated, as by a script, is still that of the person who gave the reason.
-          now?.paused === 1
-            ? { ...now, paused_reason: reason ?? now.paused_reason }
-            : { paused: 1, paused_at: at, paused_by: name, paused_reason: reason },
-        { at, action: 'pause', by: name, via, detail: reason },
-      );
-    },
-
-    resume(account, { name, via }, nowMs) {
-      return change(
-        account,
-        () => ({ paused: 0, paused_at: null, paused_by: null, paused_reason: null }),
-        { at: toIso(nowMs), action: 'resume', by: name, via, detail: null },
-        (connection) => makeDue(connection, account, { trigger: 'resume', by: name }, nowMs),
-      );
+    operate({ action, account, digest = null, reason = null }, by, nowMs) {
+      const asked = { account, digest, reason, by: by.name, nowMs };
+      return durably(db, account, async (connection) => {
+        const outcome = await ACTS[action](connection, asked);
+        if (outcome.type === 'nothing_pending' || outcome.type === 'other_plan') return outcome;
+        const detail = outcome.type === 'approved' ? outcome.digest : reason;
+        await record(connection, account, { at: toIso(nowMs), action, by: by.name, via: by.via, detail });
+        return outcome;
+      });
     },
 
     pauseAll({ reason, onlyDeletes, forMs }, { name: by, via }, nowMs) {
@@ -118,19 +59,73 @@ export function operatorCommands(db: Database): OperatorCommands {
         return pause;
       });
     },
-
-    requestSync(account, { name: by, via }, nowMs) {
-      return durably(db, account, async (connection) => {
-        await makeDue(connection, account, { trigger: 'manual', by }, nowMs);
-        await record(connection, account, { at: toIso(nowMs), action: 'sync', by, via, detail: null });
-      });
-    },
-
-    async requestFetch({ name, via }, nowMs) {
-      const fetch: Command = { at: toIso(nowMs), action: 'fetch', by: name, via, detail: null };
-      await durably(db, 'source', (connection) => record(connection, ALL_ACCOUNTS, fetch));
-    },
   };
+}
+
+interface Asked {
+  readonly account: string;
+  readonly digest: string | null;
+  readonly reason: string | null;
+  readonly by: string;
+  readonly nowMs: number;
+}
+
+type Act = (connection: Database, asked: Asked) => Promise<OperatorOutcome>;
+
+const ACTS: Readonly<Record<RecordedAction, Act>> = {
+  approve: approvePending,
+  async pause(connection, { account, reason, by, nowMs }) {
+    const columns = ['paused', 'paused_reason'] as const;
+    const rows = connection.selectFrom('accounts').select(columns).where('name', '=', account);
+    const now = await rows.executeTakeFirst();
+    // A pause that is repeated, as by a script, is still that of the person who gave the reason.
+    const isRepeated = now?.paused === 1;
+    const paused_reason = reason ?? (isRepeated ? now.paused_reason : null);
+    const begun = isRepeated ? {} : { paused: 1, paused_at: toIso(nowMs), paused_by: by };
+    await setPause(connection, account, { ...begun, paused_reason });
+    return { type: 'paused' };
+  },
+  async resume(connection, { account, by, nowMs }) {
+    await setPause(connection, account, NO_PAUSE);
+    await makeDue(connection, account, { trigger: 'resume', by }, nowMs);
+    return { type: 'resumed' };
+  },
+  async sync(connection, { account, by, nowMs }) {
+    await makeDue(connection, account, { trigger: 'manual', by }, nowMs);
+    return { type: 'queued' };
+  },
+  // Daemons look for its record.
+  fetch: () => Promise.resolve({ type: 'queued' }),
+};
+
+async function approvePending(
+  connection: Database,
+  { account, digest, by, nowMs }: Asked,
+): Promise<OperatorOutcome> {
+  const rows = connection.selectFrom('accounts').select('pending_digest').where('name', '=', account);
+  const pending = (await rows.executeTakeFirst())?.pending_digest ?? null;
+  if (pending === null) return { type: 'nothing_pending' };
+  if (digest !== null && !isPrefixOf(digest, pending)) return { type: 'other_plan', pending };
+  await connection
+    .updateTable('accounts')
+    .set({ approved_digest: pending, approved_at: toIso(nowMs), approved_by: by })
+    .where('name', '=', account)
+    .execute();
+  await makeDue(connection, account, { trigger: 'approval', by }, nowMs);
+  return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
+}
+
+/** Sets the pause of an account, which need not have run yet. */
+async function setPause(
+  connection: Database,
+  account: string,
+  columns: Omit<Updateable<Tables['accounts']>, 'name'>,
+): Promise<void> {
+  await connection
+    .insertInto('accounts')
+    .values({ name: account, ...columns })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
+    .execute();
 }
 
 /** Records the command; daemons look for new ones. */

@@ -216,7 +216,7 @@ async function play({ modes, steps }: Script): Promise<void> {
   }
 
   async function approve(of: Name): Promise<void> {
-    const outcome = await store.operator.approve(of, null, PERSON, clock.nowMs());
+    const outcome = await store.operator.operate({ action: 'approve', account: of }, PERSON, clock.nowMs());
     if (outcome.type === 'approved') fleet[of].approved.add(outcome.digest);
   }
 

@@ -3,26 +3,16 @@
 import type { Hono } from 'hono';
 import {
   isPauseReason,
-  type Operator,
-  type RecordedAction,
+  type OperatorRequest,
   OPERATOR_ACTIONS,
   PLAN_DIGEST,
   REASON_TOO_LONG,
 } from '../../core/operator.ts';
-import type { DaemonApi } from '../daemon-api.ts';
+import type { ActionOutcome, DaemonApi } from '../daemon-api.ts';
 import type { Log } from '../log.ts';
 import { ACCOUNT, accountPath, type HttpContext, type HttpEnv } from './context.ts';
 import { answerFailure, limitBody } from './failure.tsx';
 import { badRequest, type Failure, failure, NO_ACCOUNT } from './refusals.ts';
-
-/** `unknown`: there is no such account. */
-export type ActionOutcome =
-  | {
-      readonly type:
-        'queued' | 'stopping' | 'unknown' | 'paused' | 'resumed' | 'nothing_pending' | 'no_source';
-    }
-  | { readonly type: 'approved'; readonly digest: string; readonly expiresAtMs: number }
-  | { readonly type: 'other_plan'; readonly pending: string };
 
 /** Why nothing was done; null when the action was done. */
 export function failureOf(outcome: ActionOutcome): Failure | null {
@@ -63,24 +53,15 @@ export interface ActionDeps {
   readonly log: Pick<Log, 'info'>;
 }
 
-export interface RequestedAction {
-  readonly action: RecordedAction;
-  readonly account: string;
-  /** The plan to approve; null for the other actions. */
-  readonly digest: string | null;
-  /** Why an account is paused. */
-  readonly reason: string | null;
-}
-
 /** Performs the action, and logs who requested it and from where. */
 export async function performFor(
   context: HttpContext,
-  request: RequestedAction,
+  request: OperatorRequest,
   { daemon, log }: ActionDeps,
 ): Promise<ActionOutcome> {
   const by = context.get('visitor')?.name ?? '';
-  const outcome = await perform(daemon, request, { name: by, via: 'http' });
-  const { action, account, reason } = request;
+  const outcome = await daemon.operate(request, { name: by, via: 'http' });
+  const { action, account, reason = null } = request;
   const who = { event: 'operator_action', action, account, by, address: context.get('address') };
   const details = {
     ...('digest' in outcome ? { digest: outcome.digest } : {}),
@@ -88,26 +69,6 @@ export async function performFor(
   };
   log.info({ ...who, outcome: outcome.type, ...details }, 'an operator requested an action');
   return outcome;
-}
-
-/** Performs the action for the operator. */
-export async function perform(
-  daemon: DaemonApi,
-  { action, account, digest, reason }: RequestedAction,
-  by: Operator,
-): Promise<ActionOutcome> {
-  switch (action) {
-    case 'sync':
-      return { type: await daemon.sync(account, by) };
-    case 'approve':
-      return await daemon.approve(account, digest ?? '', by);
-    case 'pause':
-      return { type: (await daemon.pause(account, reason, by)) ? 'paused' : 'unknown' };
-    case 'resume':
-      return { type: (await daemon.resume(account, by)) ? 'resumed' : 'unknown' };
-    case 'fetch':
-      return { type: await daemon.fetchSource(by) };
-  }
 }
 
 /** Adds the paths that the forms post to. The form that approves contains the plan that was shown, and approves no other. */

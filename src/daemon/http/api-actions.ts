@@ -8,20 +8,14 @@ import {
   ALL_ACCOUNTS,
   isPauseReason,
   type OperatorAction,
+  type OperatorRequest,
   OPERATOR_ACTIONS,
   PAUSE_HEADER,
   PLAN_DIGEST,
   REASON_TOO_LONG,
 } from '../../core/operator.ts';
-import type { DaemonApi } from '../daemon-api.ts';
-import {
-  type ActionDeps,
-  type ActionOutcome,
-  failureOf,
-  MAX_BODY_BYTES,
-  performFor,
-  type RequestedAction,
-} from './actions.ts';
+import type { ActionOutcome, DaemonApi } from '../daemon-api.ts';
+import { type ActionDeps, failureOf, MAX_BODY_BYTES, performFor } from './actions.ts';
 import { ACCOUNT, type HttpContext, type HttpEnv, PLAN_PATH } from './context.ts';
 import { apiFailure, limitBody, limitRequests } from './failure.tsx';
 import { parseJson, readPosted } from './posted-plans.ts';
@@ -49,7 +43,7 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
     });
   }
   // What the body contains has no effect, and it is not read.
-  const fetch = { action: 'fetch', account: ALL_ACCOUNTS, digest: null, reason: null } as const;
+  const fetch = { action: 'fetch', account: ALL_ACCOUNTS } as const;
   app.post('/api/v1/source/fetch', async (context) =>
     answerOutcome(context, await performFor(context, fetch, deps)),
   );
@@ -71,7 +65,7 @@ function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
     for (const { account, digest: plan } of data) {
       // Other requests are answered in between: an approval is on the disk before the next one.
       await setImmediate();
-      const request = { action: 'approve', account, digest: plan, reason: null } as const;
+      const request = { action: 'approve', account, digest: plan } as const;
       const outcome = await performFor(context, request, deps);
       const { code: status, message, more } = failureOf(outcome) ?? {};
       results.push({ account, ...(status === undefined ? doneJson(outcome) : { status, message, ...more }) });
@@ -120,7 +114,7 @@ const reason = z
   .nullable()
   .default(null);
 
-type Fields = Partial<Pick<RequestedAction, 'digest' | 'reason'>>;
+type Fields = Partial<Pick<OperatorRequest, 'digest' | 'reason'>>;
 
 /** Unknown fields are refused: a misspelt one would have no effect. */
 const BODIES: Readonly<Record<OperatorAction, z.ZodType<Fields>>> = {
@@ -153,7 +147,7 @@ function problemOf(error: z.ZodError): string {
 function parseFields(
   body: unknown,
   action: OperatorAction,
-): Pick<RequestedAction, 'digest' | 'reason'> | { readonly failure: Failure } {
+): Pick<OperatorRequest, 'digest' | 'reason'> | { readonly failure: Failure } {
   const { data = {}, error } = BODIES[action].safeParse(body);
   if (error !== undefined) return { failure: badRequest(problemOf(error)) };
   const { digest: plan = null, reason: why = null } = data;

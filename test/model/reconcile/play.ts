@@ -120,7 +120,11 @@ async function perform(game: Game, step: Step): Promise<void> {
       return;
     case 'approve': {
       const outcome = await game.time.drive(
-        world.store.operator.approve(ACCOUNT, null, { name: 'sam', via: 'cli' }, Date.now()),
+        world.store.operator.operate(
+          { action: 'approve', account: ACCOUNT },
+          { name: 'sam', via: 'cli' },
+          Date.now(),
+        ),
         game.watched,
       );
       if (outcome.type === 'approved') game.approval = { digest: outcome.digest, givenAtMs: Date.now() };

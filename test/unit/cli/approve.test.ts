@@ -8,16 +8,12 @@ import type { AccountState } from '../../../src/core/ports/journal.ts';
 async function approved(pending: AccountState['pending']): Promise<{ exit: number; wanted: unknown[] }> {
   const wanted: unknown[] = [];
   const operator: OperatorCommands = {
-    async approve(_account, digest) {
+    async operate({ digest }) {
       wanted.push(digest);
       return { type: 'other_plan', pending: 'sha256:replaced' };
     },
-    pause: async () => undefined,
-    resume: async () => undefined,
     pauseAll: async (pause) => ({ ...pause, sinceMs: 0, by: '', untilMs: null }),
     resumeAll: async () => null,
-    requestSync: async () => undefined,
-    requestFetch: async () => undefined,
   };
   const state: AccountState = {
     remoteAccountId: null,

@@ -124,7 +124,8 @@ it('a tick during a run is skipped and reported once, and a sync is followed by 
   const [running] = [...first.started, ...second.started];
   await pass(clock, TICK_MS + JITTER_MS + 1000);
   expect([...first.skipped, ...second.skipped]).toEqual(['acme']);
-  for (let time = 0; time < 3; time += 1) await store.operator.requestSync('acme', ANN, clock.nowMs());
+  for (let time = 0; time < 3; time += 1)
+    await store.operator.operate({ action: 'sync', account: 'acme' }, ANN, clock.nowMs());
   await pass(clock, 2000);
   expect(names(first, second)).toEqual(['acme: start']);
   await running?.end();

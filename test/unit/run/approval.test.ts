@@ -15,7 +15,13 @@ async function stateOf(on: Stage) {
 }
 
 async function approve(on: Stage, digest: string | null = null): Promise<string> {
-  return (await on.store.operator.approve('acme', digest, OPERATOR, on.clock.nowMs())).type;
+  return (
+    await on.store.operator.operate(
+      { action: 'approve', account: 'acme', digest },
+      OPERATOR,
+      on.clock.nowMs(),
+    )
+  ).type;
 }
 
 function warningsOf(on: Stage, runId: string): string[] {
@@ -133,10 +139,10 @@ describe('a plan in approve mode', () => {
   it('that was approved during a pause is applied only after the pause', async () => {
     const on = await stage({ seed });
     await on.apply(wish);
-    await on.store.operator.pause('acme', null, OPERATOR, on.clock.nowMs());
+    await on.store.operator.operate({ action: 'pause', account: 'acme' }, OPERATOR, on.clock.nowMs());
     await approve(on);
     expect((await on.apply(wish)).status).toBe('planned');
-    await on.store.operator.resume('acme', OPERATOR, on.clock.nowMs());
+    await on.store.operator.operate({ action: 'resume', account: 'acme' }, OPERATOR, on.clock.nowMs());
     expect((await on.apply(wish)).status).toBe('converged');
   });
 

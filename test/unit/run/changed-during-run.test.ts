@@ -12,7 +12,12 @@ const SEED = {
 };
 const WISH: Wish = { skills: ['Kept', 'New'] };
 
-const pause = (on: Stage) => on.store.operator.pause('acme', 'stop it', SAM, on.clock.nowMs());
+const pause = async (on: Stage) =>
+  void (await on.store.operator.operate(
+    { action: 'pause', account: 'acme', reason: 'stop it' },
+    SAM,
+    on.clock.nowMs(),
+  ));
 
 /** The same dependencies, with what the account's file contains: a digest, or null when it is invalid. */
 function withFile(digest: () => string | null | undefined): (deps: ApplyDeps) => ApplyDeps {

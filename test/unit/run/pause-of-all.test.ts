@@ -72,7 +72,7 @@ describe('a run during a pause of all accounts', () => {
     const on = await stage({ seed: SEED });
     const wish = { skills: ['Kept', 'New'], ...APPROVE };
     const { plan } = await on.apply(wish);
-    await on.store.operator.approve('acme', null, SAM, on.clock.nowMs());
+    await on.store.operator.operate({ action: 'approve', account: 'acme' }, SAM, on.clock.nowMs());
     for (const onlyDeletes of [false, true]) {
       await pauseAll(on, { onlyDeletes });
       const run = await on.apply(wish);
@@ -108,7 +108,11 @@ describe('a run during a pause of all accounts', () => {
     await pauseAll(on, { onlyDeletes: true });
     const run = await on.apply(wish);
     expect([run.status, on.writes()]).toEqual(['planned', ['POST skill New']]);
-    await on.store.operator.approve('acme', run.plan?.digest ?? '', SAM, on.clock.nowMs());
+    await on.store.operator.operate(
+      { action: 'approve', account: 'acme', digest: run.plan?.digest ?? '' },
+      SAM,
+      on.clock.nowMs(),
+    );
     expect(await on.apply(wish)).toMatchObject({ status: 'planned', failure: { code: 'paused' } });
     await resumeAll(on);
     expect([(await on.apply(wish)).status, on.skills()]).toEqual(['converged', ['Kept', 'New']]);
@@ -121,7 +125,7 @@ describe('a run during a pause of all accounts', () => {
     await on.apply(wish);
     for (const { id } of on.sandbox.state('acme').skills.slice(1)) on.sandbox.removeEntry('acme', id);
     expect((await on.apply(wish)).status).toBe('blocked');
-    await on.store.operator.approve('acme', null, SAM, on.clock.nowMs());
+    await on.store.operator.operate({ action: 'approve', account: 'acme' }, SAM, on.clock.nowMs());
     await pauseAll(on, { onlyDeletes: true });
     expect([(await on.apply(wish)).status, on.writes()]).toEqual(['blocked', []]);
     await resumeAll(on);

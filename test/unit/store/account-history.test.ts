@@ -310,7 +310,11 @@ describe('an account whose file was renamed', () => {
   it('stays paused by whoever paused the new name', async () => {
     const store = await renamed();
     const id = await store.begin(2, { account: 'new', remote: null });
-    await store.operator.pause('new', 'mine', { name: 'ada', via: 'cli' }, T0);
+    await store.operator.operate(
+      { action: 'pause', account: 'new', reason: 'mine' },
+      { name: 'ada', via: 'cli' },
+      T0,
+    );
     expect(await store.journal.adoptRenamedAccount(claimOf(id, 'new'))).toBe('old');
     expect((await store.journal.accountState('new')).pause).toMatchObject({ by: 'ada', reason: 'mine' });
   });

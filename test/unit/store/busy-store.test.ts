@@ -70,9 +70,9 @@ costly('an approval waits for a lock for a few seconds only', async () => {
   const other = new SQLite(store.file);
   try {
     other.exec('begin immediate');
-    await expect(store.operator.approve('acme', null, { name: 'sam', via: 'cli' }, T0)).rejects.toMatchObject(
-      { code: 'store_busy' },
-    );
+    await expect(
+      store.operator.operate({ action: 'approve', account: 'acme' }, { name: 'sam', via: 'cli' }, T0),
+    ).rejects.toMatchObject({ code: 'store_busy' });
     await expect(store.check()).rejects.toMatchObject({ code: 'store_busy' });
   } finally {
     other.close();

@@ -93,7 +93,7 @@ it('a tick and a time that lie in the future, because the clock was set back, co
 it('one of several replicas takes what is due', async () => {
   const store = await known();
   const other = await openAgain(store);
-  await store.operator.requestSync('acme', ANN, T0);
+  await store.operator.operate({ action: 'sync', account: 'acme' }, ANN, T0);
   const [[mine], [theirs]] = [await dueOf(store, T0), await dueOf(other, T0)];
   if (mine === undefined || theirs === undefined) throw new Error('it is not due');
   expect(await store.locks.take(mine, runId(2), T0)).toMatchObject({ account: 'acme', runId: runId(2) });
@@ -106,9 +106,10 @@ it('one of several replicas takes what is due', async () => {
 
 it('a sync during a run is followed by exactly one more, and a command that takes the lease leaves it due', async () => {
   const store = await known();
-  await store.operator.requestSync('acme', ANN, T0);
+  await store.operator.operate({ action: 'sync', account: 'acme' }, ANN, T0);
   const lease = await take(store, 2, T0);
-  for (const atMs of [1, 2]) await store.operator.requestSync('acme', ANN, T0 + atMs);
+  for (const atMs of [1, 2])
+    await store.operator.operate({ action: 'sync', account: 'acme' }, ANN, T0 + atMs);
   expect(await reasons(store, T0 + 3)).toEqual([]);
   await store.locks.release(lease);
   const command = await store.take(runId(3), T0 + 4);
@@ -145,7 +146,7 @@ it('an account stays due when the broken run of its last holder cannot be ended'
 
 it('a lease that is given back by an interrupted run leaves the account due for the same reason', async () => {
   const store = await known();
-  await store.operator.requestSync('acme', ANN, T0);
+  await store.operator.operate({ action: 'sync', account: 'acme' }, ANN, T0);
   const lease = await take(store, 2, T0);
   await store.locks.release(lease, { trigger: 'manual', by: 'ann' });
   expect(await reasons(store, Date.now())).toEqual(['acme: manual by ann']);
@@ -156,22 +157,22 @@ it('a request of an operator replaces another reason, and nothing replaces a syn
   const store = await known();
   await store.due.tick([tick(T0 + 1000)], T0 + 1000);
   expect(await reasons(store, T0 + 1000)).toEqual(['acme: schedule']);
-  await store.operator.requestSync('acme', ANN, T0 + 2000);
+  await store.operator.operate({ action: 'sync', account: 'acme' }, ANN, T0 + 2000);
   await store.due.tick([tick(T0 + 3000)], T0 + 3000);
-  await store.operator.resume('acme', { name: 'ben', via: 'cli' }, T0 + 4000);
+  await store.operator.operate({ action: 'resume', account: 'acme' }, { name: 'ben', via: 'cli' }, T0 + 4000);
   expect(await reasons(store, T0 + 5000)).toEqual(['acme: manual by ann']);
   expect(store.rows('select due_at from accounts')).toEqual([{ due_at: new Date(T0 + 1000).toISOString() }]);
 });
 
 it('a paused account is due for a sync only, and for its ticks when it is resumed', async () => {
   const store = await known();
-  await store.operator.pause('acme', null, ANN, T0);
+  await store.operator.operate({ action: 'pause', account: 'acme' }, ANN, T0);
   await store.due.tick([tick(T0 + 1000)], T0 + 1000);
   expect(await reasons(store, T0 + 2000)).toEqual([]);
-  await store.operator.resume('acme', ANN, T0 + 3000);
+  await store.operator.operate({ action: 'resume', account: 'acme' }, ANN, T0 + 3000);
   expect(await reasons(store, T0 + 4000)).toEqual(['acme: resume by ann']);
-  await store.operator.pause('acme', null, ANN, T0 + 5000);
-  await store.operator.requestSync('acme', ANN, T0 + 6000);
+  await store.operator.operate({ action: 'pause', account: 'acme' }, ANN, T0 + 5000);
+  await store.operator.operate({ action: 'sync', account: 'acme' }, ANN, T0 + 6000);
   expect(await reasons(store, T0 + 7000)).toEqual(['acme: manual by ann']);
 });
 

@@ -11,11 +11,11 @@ const at = (ms: number): string => new Date(T0 + ms).toISOString();
 
 it('records who gave which command, newest first', async () => {
   const { operator, reader } = await fixture();
-  await operator.pause('acme', 'migration', SAM, T0);
-  await operator.requestSync('acme', CI, T0 + 1000);
-  await operator.resume('acme', SAM, T0 + 2000);
-  await operator.requestSync('other', CI, T0 + 3000);
-  await operator.requestFetch(CI, T0 + 4000);
+  await operator.operate({ action: 'pause', account: 'acme', reason: 'migration' }, SAM, T0);
+  await operator.operate({ action: 'sync', account: 'acme' }, CI, T0 + 1000);
+  await operator.operate({ action: 'resume', account: 'acme' }, SAM, T0 + 2000);
+  await operator.operate({ action: 'sync', account: 'other' }, CI, T0 + 3000);
+  await operator.operate({ action: 'fetch', account: '*' }, CI, T0 + 4000);
   const account = 'acme';
   expect(await reader.operatorActions({ account: 'acme', limit: 10 })).toEqual([
     { seq: 3, account, at: at(2000), action: 'resume', by: 'sam', via: 'cli', detail: null },
@@ -34,32 +34,34 @@ it('records who gave which command, newest first', async () => {
 
 it('returns since when, by whom and why an account is paused, until it is resumed', async () => {
   const { operator, journal } = await fixture();
-  await operator.pause('acme', 'migration', SAM, T0);
+  await operator.operate({ action: 'pause', account: 'acme', reason: 'migration' }, SAM, T0);
   expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'migration' });
-  await operator.resume('acme', SAM, T0 + 1000);
+  await operator.operate({ action: 'resume', account: 'acme' }, SAM, T0 + 1000);
   expect((await journal.accountState('acme')).pause).toBeNull();
 });
 
 it('keeps since when, by whom and why when a pause is repeated', async () => {
   const { operator, journal } = await fixture();
-  await operator.pause('acme', 'migration', SAM, T0);
-  await operator.pause('acme', null, CI, T0 + 1000);
+  await operator.operate({ action: 'pause', account: 'acme', reason: 'migration' }, SAM, T0);
+  await operator.operate({ action: 'pause', account: 'acme' }, CI, T0 + 1000);
   expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'migration' });
-  await operator.pause('acme', 'audit', CI, T0 + 2000);
+  await operator.operate({ action: 'pause', account: 'acme', reason: 'audit' }, CI, T0 + 2000);
   expect((await journal.accountState('acme')).pause).toEqual({ sinceMs: T0, by: 'sam', reason: 'audit' });
 });
 
 it('records no approval where no plan waits', async () => {
   const { operator, reader } = await fixture();
-  expect(await operator.approve('acme', null, SAM, T0)).toEqual({ type: 'nothing_pending' });
+  expect(await operator.operate({ action: 'approve', account: 'acme' }, SAM, T0)).toEqual({
+    type: 'nothing_pending',
+  });
   expect(await reader.operatorActions({ limit: 10 })).toEqual([]);
 });
 
 it('deletes commands that are older than the runs that are kept', async () => {
   const store = await fixture();
   const { operator, reader } = store;
-  await operator.requestSync('acme', CI, T0);
-  await operator.requestSync('acme', SAM, T0 + 5 * DAY_MS);
+  await operator.operate({ action: 'sync', account: 'acme' }, CI, T0);
+  await operator.operate({ action: 'sync', account: 'acme' }, SAM, T0 + 5 * DAY_MS);
   const retention = 4 * DAY_MS;
   await store.prune(retention, T0 + 6 * DAY_MS);
   expect((await reader.operatorActions({ limit: 10 })).map(({ by }) => by)).toEqual(['sam']);

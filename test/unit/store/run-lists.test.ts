@@ -48,7 +48,7 @@ describe('the latest runs', () => {
 it('finds the named accounts only', async () => {
   const store = await fixture();
   await store.end(await store.begin(1, { account: 'ran' }), 'held');
-  await store.operator.pause('paused', 'migration', BY, T0);
+  await store.operator.operate({ action: 'pause', account: 'paused', reason: 'migration' }, BY, T0);
   const names = async (wanted?: readonly string[]): Promise<string[]> =>
     (await store.reader.accounts(wanted)).map(({ name }) => name);
   expect([await names(), await names(['ran', 'nobody'])]).toEqual([['paused', 'ran'], ['ran']]);

@@ -53,7 +53,7 @@ async function roundTrip(store: Fixture, n: number, { id, name, other, message }
     released: { entries: [], run: null },
     commit,
   });
-  await operator.pause(account, message, { name, via: 'cli' }, T0);
+  await operator.operate({ action: 'pause', account, reason: message }, { name, via: 'cli' }, T0);
   const notice = { id: run, runId: run, type: 'failed', commit: id, body: message } as const;
   await outbox.notify(account, [target], () => ({ notified: null, notices: [notice] }), T0);
   await journal.endRun(run, {

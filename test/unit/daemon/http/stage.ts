@@ -93,8 +93,8 @@ export interface Stage {
   actions: readonly OperatorActionRecord[];
   counts: readonly DailyCount[];
   overview: DaemonView;
-  sync: Awaited<ReturnType<DaemonApi['sync']>>;
-  fetch: Awaited<ReturnType<DaemonApi['fetchSource']>>;
+  sync: 'queued' | 'stopping';
+  fetch: 'queued' | 'no_source' | 'stopping';
   plans: readonly PlanResult[] | Error;
   broken: Error | null;
   pause: PauseOfAll | null;
@@ -189,43 +189,36 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     },
     run: async (id) => send(findRun(id)),
     runReport: async (id) => send(findRun(id)),
-    async sync(account) {
-      send(null);
-      if (find(account) === null) return 'unknown';
-      recorded.commands.push(`sync ${account}`);
-      return stage.sync;
-    },
-    async approve(account, digest) {
-      const pending = send(find(account))?.pending;
-      if (pending === undefined) return { type: 'unknown' };
-      recorded.commands.push(`approve ${account} ${digest}`);
-      if (pending === null) return { type: 'nothing_pending' };
-      if (!pending.digest.includes(digest)) {
-        return { type: 'other_plan', pending: pending.digest };
+    async operate({ action, account, digest, reason = null }, by) {
+      if (action === 'fetch') {
+        recorded.commands.push(`fetch for ${by.name}`);
+        return { type: send(stage.fetch) };
       }
-      return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
+      const found = send(find(account));
+      if (found === null) return { type: 'unknown' };
+      recorded.commands.push(`${action} ${account}${action === 'approve' ? ` ${digest}` : ''}`);
+      switch (action) {
+        case 'sync':
+          return { type: stage.sync };
+        case 'approve': {
+          const { pending } = found;
+          if (pending === null) return { type: 'nothing_pending' };
+          if (!pending.digest.includes(digest ?? '')) return { type: 'other_plan', pending: pending.digest };
+          return { type: 'approved', digest: pending.digest, expiresAtMs: Date.UTC(2026, 10, 22) };
+        }
+        case 'pause':
+          replace(account, { pause: { since: '2026-11-21T08:00:00.000Z', by: by.name, reason } });
+          return { type: 'paused' };
+        case 'resume':
+          replace(account, { pause: null });
+          return { type: 'resumed' };
+      }
     },
     pauseOfAll: async () => stage.pause,
     runProgress: async (id) => send(progressIn(stage, id)),
     operatorActions: async ({ limit, before = Infinity }) =>
       send(stage.actions.filter(({ seq }) => seq < before).slice(0, limit)),
     dailyCounts: async () => send(stage.counts),
-    async fetchSource(by) {
-      recorded.commands.push(`fetch for ${by.name}`);
-      return send(stage.fetch);
-    },
-    async pause(account, reason, by) {
-      if (send(find(account)) === null) return false;
-      recorded.commands.push(`pause ${account}`);
-      replace(account, { pause: { since: '2026-11-21T08:00:00.000Z', by: by.name, reason } });
-      return true;
-    },
-    async resume(account) {
-      if (send(find(account)) === null) return false;
-      recorded.commands.push(`resume ${account}`);
-      replace(account, { pause: null });
-      return true;
-    },
     async plan(posted) {
       recorded.posted.push(...posted);
       if (stage.plans instanceof Error) throw stage.plans;
