@@ -96,11 +96,7 @@ async function backup({ configFile }: CommandContext, file: string): Promise<Exi
   const { backupStore } = await import('../store/backup.ts');
   const { openLocation } = await import('../config/store-location.ts');
   const location = await openLocation(service);
-  const { bytes, runs } = await showStep('store', { text: 'copying' }, (observe) =>
-    backupStore(location, file, (done, total) =>
-      observe({ type: 'step', text: done === total ? 'checking the copy' : 'copying', done, total }),
-    ),
-  );
+  const { bytes, runs } = await showStep('store', { text: 'copying' }, () => backupStore(location, file));
   printLine(`wrote ${file}: ${count(runs, 'run')}, ${count(bytes, 'byte')}`);
   return EXIT.done;
 }

@@ -12,15 +12,14 @@ import { damagedStore, missingStore, readOnlyStore, toStoreError } from './sqlit
 import { inspectStoreFile, isClosedStore } from './sqlite/store-file.ts';
 
 /**
- * Copies a SQLite store to `target`; `onProgress` receives the copied pages. PostgreSQL has its own program for that, so a
- * store there is refused with its command. Throws StoreError.
+ * Copies a SQLite store to `target`. PostgreSQL has its own program for that, so a store there is refused with its command.
+ * Throws StoreError.
  */
 export async function backupStore(
   location: OpenLocation,
   target: string,
-  onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<{ bytes: number; runs: number }> {
-  if ('file' in location) return await backupFile(location.file, target, onProgress);
+  if ('file' in location) return backupFile(location.file, target);
   const command = `pg_dump --schema=${location.schema} --format=custom --file=${shellWord(target)} ${shellWord(publicUrl(location.url))}`;
   throw new StoreError(
     'backup_refused',
@@ -32,11 +31,7 @@ export async function backupStore(
  * Copies the store to `target` (mode 0600) and checks the copy. Replaces an existing file only if it is an earlier copy, and
  * only after the new copy is complete.
  */
-async function backupFile(
-  file: string,
-  target: string,
-  onProgress: (done: number, total: number) => void,
-): Promise<{ bytes: number; runs: number }> {
+function backupFile(file: string, target: string): { bytes: number; runs: number } {
   const source = openSource(file);
   const place = resolve(target);
   // The process id is not enough: in a container every command may have the same one, and a killed command leaves a file.
@@ -45,7 +40,7 @@ async function backupFile(
     refuseOthers(file, place);
     // Created before SQLite opens it, so that others can never read it.
     closeSync(openSync(partial, 'wx', 0o600));
-    await copy(source, partial, onProgress);
+    source.prepare('vacuum into ?').run(partial);
     const runs = check(partial, file);
     renameSync(partial, place);
     return { bytes: statSync(place).size, runs };
@@ -55,24 +50,6 @@ async function backupFile(
   } finally {
     source.close();
   }
-}
-
-/** Pages in one step of the copy, in which nothing else runs. */
-const STEP_PAGES = 1000;
-
-async function copy(
-  source: SQLite.Database,
-  target: string,
-  onProgress: (done: number, total: number) => void,
-): Promise<void> {
-  // Reads from one transaction. Otherwise each commit of another process would restart the copy.
-  source.exec('begin; select count(*) from sqlite_schema');
-  await source.backup(target, {
-    progress({ totalPages, remainingPages }) {
-      onProgress(totalPages - remainingPages, totalPages);
-      return STEP_PAGES;
-    },
-  });
 }
 
 /** Opens the store; its file is judged first, so that a database of another program stays unchanged. */
@@ -124,11 +101,10 @@ function refuseOthers(file: string, place: string): void {
   }
 }
 
-/** Checks the copy, and makes it a single file without a log. Returns the number of its runs. */
+/** Checks the copy. Returns the number of its runs. */
 function check(file: string, store: string): number {
   const copy = new SQLite(file);
   try {
-    copy.pragma('journal_mode = DELETE');
     const verdict = copy.pragma('quick_check', { simple: true });
     if (verdict !== 'ok') throw damagedStore(store, `no backup was made: ${String(verdict)}`);
     return Number(copy.prepare('select count(*) from runs').pluck().get());
