@@ -67,24 +67,24 @@ function statusOf(
   const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
   const approval = record === undefined || pending === null ? null : approvalOf(record.state, nowMs);
   const pause = record?.state.pause ?? null;
-  const isConfigured = configured !== undefined;
-  const isValid = configured?.settings !== undefined;
+  const valid = configured?.settings !== undefined;
   const [state] = statesOf({
-    isConfigured,
+    configured: configured !== undefined,
     // With an invalid service file nothing is known of the store, and the command fails.
-    isServiceValid: true,
-    isValid,
+    serviceValid: true,
+    valid,
     activity: 'idle',
-    isPaused: pause !== null,
-    plan: pending === null ? 'none' : approval === null ? 'waiting' : 'approved',
+    pause,
+    pending,
+    approved: approval,
     lastRun,
     drift,
   });
   return {
     account: name,
     state,
-    configured: isConfigured,
-    issues: isValid ? [] : errorsOf(configured?.issues ?? []).map(formatConfigIssue),
+    configured: configured !== undefined,
+    issues: valid ? [] : errorsOf(configured?.issues ?? []).map(formatConfigIssue),
     mode: configured?.settings?.mode ?? null,
     drift,
     held: lastRun?.held ?? 0,

@@ -33,19 +33,28 @@ export const FAILING_STATES: ReadonlySet<AccountStateName> = new Set(
 
 /** What decides the states of an account. */
 export interface StateFacts {
-  readonly isConfigured: boolean;
+  /** Left out: it is. */
+  readonly configured?: boolean;
   /** Whether the service file has no errors. Otherwise no account runs. */
-  readonly isServiceValid: boolean;
+  readonly serviceValid: boolean;
   /** Whether its file has no errors. */
-  readonly isValid: boolean;
-  /** What its daemon does with it. A command sees each account as idle. */
+  readonly valid: boolean;
+  /** What its daemon does with it: `queued` waits for a free place. A command sees each account as idle. */
   readonly activity: 'running' | 'queued' | 'idle';
-  readonly isPaused: boolean;
-  /** Whether a plan waits for approval, or is approved and waits for the run that applies it. */
-  readonly plan: 'none' | 'waiting' | 'approved';
+  /** null while scheduled runs are allowed. */
+  readonly pause: object | null;
+  /** The plan that waits for approval, or for the run that applies it. */
+  readonly pending: { readonly digest: string } | null;
+  /** The approval that is valid now. */
+  readonly approved: { readonly digest: string } | null;
   readonly lastRun: Pick<RunRecord, 'status' | 'held'> | null;
   /** How many operations of the latest run's plan were not done; null when that is not known. */
   readonly drift: Readonly<Record<Action, number>> | null;
+}
+
+/** Whether a plan is pending and not approved. */
+export function waitsForApproval({ pending, approved }: Pick<StateFacts, 'pending' | 'approved'>): boolean {
+  return pending !== null && approved?.digest !== pending.digest;
 }
 
 /** At least one state. */
@@ -56,7 +65,7 @@ export type AccountStates = readonly [AccountStateName, ...AccountStateName[]];
  * true alone.
  */
 export function statesOf(facts: StateFacts): AccountStates {
-  if (!facts.isConfigured) return ['removed'];
+  if (facts.configured === false) return ['removed'];
   const [first, ...others] = ACCOUNT_STATES.filter((state) => isTrue(state, facts));
   if (first !== undefined) return [first, ...others];
   const isDone = facts.drift !== null && facts.drift.create + facts.drift.delete === 0;
@@ -64,29 +73,29 @@ export function statesOf(facts: StateFacts): AccountStates {
 }
 
 function isTrue(state: AccountStateName, facts: StateFacts): boolean {
-  const { isServiceValid, isValid, activity, isPaused, plan, lastRun, drift } = facts;
+  const { activity, pending, lastRun, drift } = facts;
   const isRunning = activity === 'running' || lastRun?.status === 'running';
   switch (state) {
     case 'service_invalid':
-      return !isServiceValid;
+      return !facts.serviceValid;
     case 'invalid':
-      return !isValid;
+      return !facts.valid;
     case 'failed':
     case 'blocked':
     case 'partial':
     case 'interrupted':
       return lastRun?.status === state;
     case 'waiting':
-      return plan === 'waiting';
+      return waitsForApproval(facts);
     case 'drift':
       // What a pending plan contains waits for its approval; what a run is about to do does not wait for anybody.
-      return !isRunning && plan === 'none' && drift !== null && drift.create + drift.delete > 0;
+      return !isRunning && pending === null && drift !== null && drift.create + drift.delete > 0;
     case 'held':
       return !isRunning && lastRun !== null && lastRun.held > 0;
     case 'paused':
-      return isPaused;
+      return facts.pause !== null;
     case 'approved':
-      return !isRunning && plan === 'approved';
+      return !isRunning && pending !== null && !waitsForApproval(facts);
     case 'running':
       return isRunning;
     case 'queued':

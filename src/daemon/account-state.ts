@@ -5,6 +5,7 @@ import {
   type AccountStates,
   FAILING_STATES,
   statesOf,
+  waitsForApproval,
 } from '../core/account-states.ts';
 import type { AccountFacts, AccountView } from './daemon-api.ts';
 
@@ -22,7 +23,7 @@ export interface RankedAccount {
  */
 export function rankAccounts(accounts: readonly AccountFacts[]): RankedAccount[] {
   const ranked = accounts.map((account) => {
-    const states = statesOfListed(account);
+    const states = statesOf(account);
     const [first] = states;
     const rank = String.fromCharCode(ACCOUNT_STATES.indexOf(first));
     return { account, states, key: `${rank} ${sinceOf(first, account)} ${naturalKey(account.name)}` };
@@ -43,30 +44,9 @@ function sinceOf(state: AccountStateName, { pending, pause, lastSuccessAt }: Acc
   return FAILING_STATES.has(state) ? (lastSuccessAt ?? '') : '';
 }
 
-/** The states of a listed account. */
-export function statesOfListed(account: AccountFacts): AccountStates {
-  const { valid, serviceValid, activity, pause, pending, lastRun, drift } = account;
-  const plan = pending === null ? 'none' : waitsForApproval(account) ? 'waiting' : 'approved';
-  return statesOf({
-    isConfigured: true,
-    isServiceValid: serviceValid,
-    isValid: valid,
-    activity,
-    isPaused: pause !== null,
-    plan,
-    lastRun,
-    drift,
-  });
-}
-
 /** Whether the account waits for a person: something must be fixed, or approved. Such accounts are the first of a list. */
 export function needsPerson([first]: AccountStates): boolean {
   return FAILING_STATES.has(first) || first === 'waiting';
-}
-
-/** Whether a plan is pending and not approved. */
-export function waitsForApproval({ pending, approved }: Pick<AccountView, 'pending' | 'approved'>): boolean {
-  return pending !== null && approved?.digest !== pending.digest;
 }
 
 /** Whether a run of the account works, or starts soon: the daemon finds an approval a moment later. */

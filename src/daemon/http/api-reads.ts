@@ -2,7 +2,7 @@
 // added to a view is not published by accident.
 import type { Hono } from 'hono';
 import { runReportToJson, runToJson } from '../../report/render.ts';
-import { statesOfListed } from '../account-state.ts';
+import { statesOf } from '../../core/account-states.ts';
 import type { AccountView, DaemonApi, DaemonView } from '../daemon-api.ts';
 import { ACCOUNT, type HttpEnv } from './context.ts';
 import { apiFailure } from './failure.tsx';
@@ -42,7 +42,7 @@ function accountToJson(account: AccountView) {
   const { pause, lastRun } = account;
   return {
     name: account.name,
-    state: statesOfListed(account)[0],
+    state: statesOf(account)[0],
     valid: account.valid,
     issues: account.issues,
     mode: account.mode,

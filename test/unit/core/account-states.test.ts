@@ -9,14 +9,18 @@ const ended = (status: RunStatus, held = 0) => ({ status, held });
 const NONE = { create: 0, delete: 0 };
 const DRIFT = { create: 0, delete: 1 };
 
+const PAUSE = { pause: {} };
+const WAITING = { pending: { digest: 'sha256:p' } };
+const APPROVED = { ...WAITING, approved: { digest: 'sha256:p' } };
+
 function states(facts: Partial<StateFacts>) {
   return statesOf({
-    isConfigured: true,
-    isServiceValid: true,
-    isValid: true,
+    serviceValid: true,
+    valid: true,
     activity: 'idle',
-    isPaused: false,
-    plan: 'none',
+    pause: null,
+    pending: null,
+    approved: null,
     lastRun: ended('converged'),
     drift: null,
     ...facts,
@@ -27,27 +31,27 @@ describe('the states of an account', () => {
   it.each([
     [states({}), ['converged']],
     [states({ lastRun: null }), ['new']],
-    [states({ lastRun: null, isPaused: true }), ['paused', 'new']],
+    [states({ lastRun: null, ...PAUSE }), ['paused', 'new']],
     [states({ lastRun: null, activity: 'running' }), ['running']],
     [states({ lastRun: null, activity: 'queued' }), ['queued', 'new']],
-    [states({ lastRun: ended('failed'), isPaused: true }), ['failed', 'paused']],
-    [states({ lastRun: ended('blocked'), plan: 'waiting' }), ['blocked', 'waiting']],
+    [states({ lastRun: ended('failed'), ...PAUSE }), ['failed', 'paused']],
+    [states({ lastRun: ended('blocked'), ...WAITING }), ['blocked', 'waiting']],
     [states({ lastRun: ended('held', 2), activity: 'queued' }), ['held', 'queued']],
-    [states({ isValid: false, lastRun: ended('blocked') }), ['invalid', 'blocked']],
-    [states({ isServiceValid: false, lastRun: ended('failed') }), ['service_invalid', 'failed']],
+    [states({ valid: false, lastRun: ended('blocked') }), ['invalid', 'blocked']],
+    [states({ serviceValid: false, lastRun: ended('failed') }), ['service_invalid', 'failed']],
     [states({ lastRun: ended('planned'), drift: NONE }), ['converged']],
     [states({ lastRun: ended('planned'), drift: DRIFT }), ['drift']],
     [states({ lastRun: ended('planned', 2), drift: DRIFT }), ['drift', 'held']],
-    [states({ lastRun: ended('planned'), drift: DRIFT, plan: 'waiting' }), ['waiting']],
-    [states({ lastRun: ended('planned'), drift: DRIFT, plan: 'approved' }), ['approved']],
+    [states({ lastRun: ended('planned'), drift: DRIFT, ...WAITING }), ['waiting']],
+    [states({ lastRun: ended('planned'), drift: DRIFT, ...APPROVED }), ['approved']],
     [states({ lastRun: ended('planned') }), ['unknown']],
     // A newer version may have written a status that this one lacks.
     [states({ lastRun: ended('rested' as 'held') }), ['unknown']],
     // A run in progress leaves none of what the plan before it showed, whoever started it.
     [states({ lastRun: ended('running', 2), drift: DRIFT }), ['running']],
-    [states({ lastRun: ended('held', 2), drift: DRIFT, plan: 'approved', activity: 'running' }), ['running']],
-    [states({ lastRun: ended('running'), plan: 'waiting' }), ['waiting', 'running']],
-    [states({ isConfigured: false, lastRun: ended('failed') }), ['removed']],
+    [states({ lastRun: ended('held', 2), drift: DRIFT, ...APPROVED, activity: 'running' }), ['running']],
+    [states({ lastRun: ended('running'), ...WAITING }), ['waiting', 'running']],
+    [states({ configured: false, lastRun: ended('failed') }), ['removed']],
   ])('are those that are true of it, the most urgent first (%#)', (found, expected) => {
     expect(found).toEqual(expected);
   });

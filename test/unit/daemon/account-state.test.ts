@@ -1,6 +1,7 @@
 // The states of an account, and the order of a list of accounts.
 import { describe, expect, it } from 'vitest';
-import { rankAccounts, statesOfListed } from '../../../src/daemon/account-state.ts';
+import { statesOf } from '../../../src/core/account-states.ts';
+import { rankAccounts } from '../../../src/daemon/account-state.ts';
 import type { AccountFacts } from '../../../src/daemon/daemon-api.ts';
 
 const PENDING = { digest: 'sha256:1', runId: 'r', since: '2026-11-21T05:00:00.000Z' };
@@ -33,20 +34,20 @@ function ended(
 
 it('the states of a listed account follow from its view', () => {
   const drift = { create: 3, delete: 1 };
-  expect(statesOfListed(account())).toEqual(['converged']);
-  expect(statesOfListed(account({ valid: false, pause: PAUSE, activity: 'queued' }))).toEqual([
+  expect(statesOf(account())).toEqual(['converged']);
+  expect(statesOf(account({ valid: false, pause: PAUSE, activity: 'queued' }))).toEqual([
     'invalid',
     'paused',
     'queued',
   ]);
   // After a restart it is unknown what the last plan would do until the next run.
-  expect(statesOfListed(account({ lastRun: ended('planned') }))).toEqual(['unknown']);
-  expect(statesOfListed(account({ lastRun: ended('planned'), drift }))).toEqual(['drift']);
+  expect(statesOf(account({ lastRun: ended('planned') }))).toEqual(['unknown']);
+  expect(statesOf(account({ lastRun: ended('planned'), drift }))).toEqual(['drift']);
   const planned = account({ lastRun: ended('planned', 2), pending: PENDING, drift });
-  expect(statesOfListed(planned)).toEqual(['waiting', 'held']);
-  expect(statesOfListed({ ...planned, approved: APPROVED })).toEqual(['held', 'approved']);
+  expect(statesOf(planned)).toEqual(['waiting', 'held']);
+  expect(statesOf({ ...planned, approved: APPROVED })).toEqual(['held', 'approved']);
   const outdated = { ...planned, approved: { ...APPROVED, digest: 'sha256:2' } };
-  expect(statesOfListed(outdated)).toEqual(['waiting', 'held']);
+  expect(statesOf(outdated)).toEqual(['waiting', 'held']);
 });
 
 describe('a list of accounts', () => {

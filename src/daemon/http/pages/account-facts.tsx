@@ -10,14 +10,14 @@ import { visible } from '../../../report/escape-invisible.ts';
 import { ACCOUNT_STATE_TEXTS, count, joined, relativeTime } from '../../../report/formatting.ts';
 import { Facts, Inline, Instant, PageTime, Text } from '../../../report/html.tsx';
 import { commitLine } from '../../../report/run-status.ts';
-import { statesOfListed } from '../../account-state.ts';
+import { statesOf } from '../../../core/account-states.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { useFrame } from '../context.ts';
 import { AccountLink, Card } from './page-parts.tsx';
 
 /** The states of the account as badges, those that need a person first. */
 export function AccountStates({ account }: { readonly account: AccountView }) {
-  const states = statesOfListed(account);
+  const states = statesOf(account);
   // What is held has a place of its own, unless nothing else is to be said.
   return (
     <span class="badges">
