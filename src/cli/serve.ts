@@ -13,9 +13,9 @@ import { createDaemon } from '../daemon/daemon.ts';
 import { type HttpToken, readTokens } from '../daemon/http/access.ts';
 import { openHttp } from '../daemon/http/server.ts';
 import { sessionKeyIn } from '../daemon/http/sessions.ts';
-import { pruneStore, repeat } from '../daemon/maintenance.ts';
 import { createMetrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
+import type { Log } from '../daemon/log.ts';
 import { openLog } from '../daemon/open-log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
 import { createReadiness } from '../daemon/readiness.ts';
@@ -220,4 +220,29 @@ function openDaemon(
     onStoreClock: session.setStoreClock,
   });
   return daemon;
+}
+
+/**
+ * Starts `work` each time after `intervalMs`, unless it still runs. `work` never rejects. Returns the function that stops
+ * this and resolves when `work` does not run.
+ */
+function repeat(intervalMs: number, work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    running ??= work().finally(() => (running = null));
+  }, intervalMs);
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** Deletes old runs and snapshots, unless another process has just done it. A failure is logged, and the next call tries again. */
+async function pruneStore(prune: () => Promise<void>, log: Log): Promise<void> {
+  try {
+    await prune();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    log.warn({ event: 'prune_failed', reason }, 'old runs could not be pruned');
+  }
 }
