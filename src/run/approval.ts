@@ -4,7 +4,8 @@ import type { RunMode } from '../core/journal.ts';
 import { describePause, type PauseOfAll, pausedError } from '../core/operator.ts';
 import { nameKey } from '../core/names.ts';
 import { hasDeletes, type Operation, type Plan, type ReviewedPlan } from '../core/plan.ts';
-import type { Planned } from './plan-account.ts';
+import { bindingPause } from './changes-during-run.ts';
+import { planAccount, planAgreed, type Planned } from './plan-account.ts';
 import type { Observation } from './observe.ts';
 import type { DryRunDeps, ReconcileOptions, Run } from './request.ts';
 
@@ -56,6 +57,39 @@ export async function takeApproval(
   return { verdict: needsApproval ? 'waits' : 'free', warnings: [] };
 }
 
+/** What the approval of a plan accepts. */
+export const LISTS_ACCEPTED = ['suspicious_list'] as const;
+export const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
+
+/** The plan of a run that may write, and what keeps it, or its deletes, from being applied. */
+export interface Decision {
+  readonly planned: Planned;
+  readonly approval: ApprovalVerdict;
+  readonly pause: PauseOfAll | null;
+  readonly keptDeletes: KeptDeletes | null;
+}
+
+/** Plans the account, and takes its approval where the daemon runs it. */
+export async function decide(
+  run: Run,
+  observation: Observation,
+  options: ReconcileOptions,
+): Promise<Decision> {
+  let planned = await planAgreed(run, observation, options);
+  const pause = await bindingPause(run, planned.plan);
+  // An approval is kept for the run after the pause.
+  const state = pause === null ? observation.state : { ...observation.state, approval: null };
+  const approval =
+    options.approvals === true ? await takeApproval({ ...run, state }, planned, options.mode) : FREE;
+  if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
+    planned = await planAccount(run, observation, LISTS_ACCEPTED);
+  } else if (approval.verdict === 'approved' && planned.plan.operations.length === 0) {
+    // The operator accepted that assignments vanished; the next run decides about the deletes.
+    planned = { ...planned, areListsGood: true };
+  }
+  return { planned, approval, pause, keptDeletes: deletesKept(planned.plan, approval, options, pause) };
+}
+
 /** Deletes that are not sent although the creates of their plan are. */
 export interface KeptDeletes {
   readonly reason: string;
@@ -69,7 +103,7 @@ export interface KeptDeletes {
  * Why the deletes of the plan are not sent although its creates are; null where both are, or neither is. `pause`: that of
  * all accounts, if it binds.
  */
-export function deletesKept(
+function deletesKept(
   plan: Plan,
   { verdict }: ApprovalVerdict,
   { mode, noDelete = false }: ReconcileOptions,

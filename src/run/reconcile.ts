@@ -3,17 +3,17 @@ import { changesSince, releasedBy } from '../core/plan-changes.ts';
 import { sharedToken } from '../core/identity.ts';
 import { pausedError } from '../core/operator.ts';
 import type { RunMode } from '../core/journal.ts';
-import { onlyOf, type Plan } from '../core/plan.ts';
+import { onlyOf, type Plan, type ReviewedPlan } from '../core/plan.ts';
 import type { Lease } from '../core/ports/locks.ts';
 import type { AccountState, AppliedRun, NewRun, RunEnd } from '../core/ports/journal.ts';
 import type { ServiceReader } from '../core/ports/service.ts';
-import { type ApprovalVerdict, deletesKept, takeApproval } from './approval.ts';
-import { bindingPause, inheritedPause, watchChanges } from './changes-during-run.ts';
-import { executePlan } from './execute-plan.ts';
+import { decide, type Decision, FREE, LISTS_ACCEPTED, takeApproval } from './approval.ts';
+import { inheritedPause, watchChanges } from './changes-during-run.ts';
+import { executePlan, type PlannedRun } from './execute-plan.ts';
 import { takeLock } from './lease.ts';
 import { type Observation, observe, refuseForeignEntries } from './observe.ts';
 import { settleEarlierOperations } from './doubtful-operations.ts';
-import { planAccount, planAgreed, type Planned } from './plan-account.ts';
+import { planAccount, type Planned } from './plan-account.ts';
 import {
   type AccountRequest,
   type ApplyDeps,
@@ -23,11 +23,8 @@ import {
   type ReconcileOptions,
   type Run,
 } from './request.ts';
-import { endRun, failRun, LOCK_LOST, NO_TRAFFIC, type RunResult } from './run-result.ts';
+import { type Ending, endRun, failRun, LOCK_LOST, NO_TRAFFIC, type RunResult } from './run-result.ts';
 
-/** What the approval of a plan accepts. */
-const LISTS_ACCEPTED = ['suspicious_list'] as const;
-const FREE: ApprovalVerdict = { verdict: 'free', warnings: [] };
 const PLAN_STALE = {
   code: 'plan_stale',
   message:
@@ -137,73 +134,68 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
     const observation = await observeSettled(reading, claim.state);
     // The account has inherited the pause of its former name.
     if (observation.formerName !== null) change = await watchChanges(run);
-    let planned = await planAgreed(run, observation, options);
-    const pause = await bindingPause(run, planned.plan);
-    // An approval is kept for the run after the pause.
-    const state = pause === null ? observation.state : { ...observation.state, approval: null };
-    const approval =
-      options.approvals === true ? await takeApproval({ ...run, state }, planned, options.mode) : FREE;
-    if (planned.plan.status === 'blocked' && approval.verdict === 'approved') {
-      planned = await planAccount(run, observation, LISTS_ACCEPTED);
-    } else if (approval.verdict === 'approved' && planned.plan.operations.length === 0) {
-      // The operator accepted that assignments vanished; the next run decides about the deletes.
-      planned = { ...planned, areListsGood: true };
-    }
-    const { plan } = planned;
-    const recorded = recordOf(run, { observation, plan, good: planned.areListsGood });
-    const ended = { plan, lists: observation, recorded };
-    const { agreed, continued = null } = options;
-    const stale = agreed === undefined || agreed.digest === plan.digest ? undefined : agreed;
-    await options.onPlan?.(plan, run.runId);
-
-    const inherited = await inheritedPause(run, observation);
-    const keptDeletes = deletesKept(plan, approval, options, pause);
-    if (
-      plan.status === 'blocked' ||
-      (approval.verdict === 'waits' && keptDeletes === null) ||
-      inherited.length > 0 ||
-      pause?.onlyDeletes === false
-    ) {
-      const waits = approval.verdict === 'waits' ? { pending: plan.digest } : {};
-      const warnings = [...approval.warnings, ...inherited];
-      const error = pause === null || plan.status === 'blocked' ? {} : { error: pausedError(pause) };
-      return await endRun(run, {
-        ...ended,
-        status: plan.status,
-        traffic: reader.traffic(),
-        warnings,
-        ...waits,
-        ...error,
-      });
-    }
-    if (stale !== undefined) {
-      const { reviewed = null } = stale;
-      const changes = reviewed === null ? [] : changesSince(reviewed, plan, observation.observed);
-      const ending = { ...ended, status: 'failed', traffic: reader.traffic(), warnings: changes } as const;
-      return await endRun(run, { ...ending, error: PLAN_STALE });
-    }
-    // Another account may have recorded the same entries at the same moment: one of the two sees it here.
-    if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, request, observation);
-    const applied = keptDeletes === null ? planned : { ...planned, plan: onlyOf('create', plan) };
-    // Otherwise neither the commit nor the names in its files count as applied.
-    const remembered = planned.appliesCommit ? rememberedOf(run, observation, applied) : null;
-    const { warnings } = approval;
-    const execution = { ...reading, observation, planned, change, warnings, keptDeletes, continued };
-    if (plan.operations.length + plan.held.length === 0 && remembered === null)
-      return await executePlan({ ...execution, recorded });
-    await deps.journal.recordPlan(recorded.observation, plan);
-    if (remembered !== null && (await deps.journal.rememberApplied(lease, remembered)) === 'lock_lost')
-      return await endRun(run, {
-        plan,
-        lists: observation,
-        status: 'interrupted',
-        traffic: reader.traffic(),
-        error: LOCK_LOST,
-      });
-    return await executePlan(execution);
+    const decided = await decide(run, observation, options);
+    await options.onPlan?.(decided.planned.plan, run.runId);
+    const ending = await endingWithoutWrites(run, observation, decided, options);
+    if (ending !== null) return await endRun(run, { ...ending, traffic: reader.traffic() });
+    return await applyPlan({ ...reading, observation, change, decided }, options.continued ?? null);
   } catch (error) {
     return await failRun(run, error, opened?.traffic() ?? NO_TRAFFIC);
   }
+}
+
+/** How a run ends that writes nothing: a guard, a pause or an approval stops it, or its plan is not the agreed one. */
+async function endingWithoutWrites(
+  run: LockedRun,
+  observation: Observation,
+  { planned, approval, pause, keptDeletes }: Decision,
+  { agreed }: ReconcileOptions,
+): Promise<Omit<Ending, 'traffic'> | null> {
+  const { plan, areListsGood: good } = planned;
+  const ended = { plan, lists: observation, recorded: recordOf(run, { observation, plan, good }) };
+  const inherited = await inheritedPause(run, observation);
+  const isBlocked = plan.status === 'blocked';
+  const waits = approval.verdict === 'waits';
+  if (isBlocked || (waits && keptDeletes === null) || inherited.length > 0 || pause?.onlyDeletes === false)
+    return {
+      ...ended,
+      status: plan.status,
+      warnings: [...approval.warnings, ...inherited],
+      ...(waits ? { pending: plan.digest } : {}),
+      ...(pause === null || isBlocked ? {} : { error: pausedError(pause) }),
+    };
+  if (agreed === undefined || agreed.digest === plan.digest) return null;
+  const { reviewed = null } = agreed;
+  const changes = reviewed === null ? [] : changesSince(reviewed, plan, observation.observed);
+  return { ...ended, status: 'failed', warnings: changes, error: PLAN_STALE };
+}
+
+interface DecidedRun extends LockedRun, Pick<PlannedRun, 'reader' | 'observation' | 'change'> {
+  readonly decided: Decision;
+}
+
+/** Journals what is applied, and applies it. */
+async function applyPlan(
+  { decided: { planned, approval, keptDeletes }, ...run }: DecidedRun,
+  continued: ReviewedPlan | null,
+): Promise<RunResult> {
+  const { observation, lease, deps, reader } = run;
+  const { plan } = planned;
+  // Another account may have recorded the same entries at the same moment: one of the two sees it here.
+  if (plan.operations.length > 0) await refuseForeignEntries(deps.journal, run.request, observation);
+  const applied = keptDeletes === null ? planned : { ...planned, plan: onlyOf('create', plan) };
+  // Otherwise neither the commit nor the names in its files count as applied.
+  const remembered = planned.appliesCommit ? rememberedOf(run, observation, applied) : null;
+  const recorded = recordOf(run, { observation, plan, good: planned.areListsGood });
+  const execution = { ...run, planned, warnings: approval.warnings, keptDeletes, continued };
+  if (plan.operations.length + plan.held.length === 0 && remembered === null)
+    return await executePlan({ ...execution, recorded });
+  await deps.journal.recordPlan(recorded.observation, plan);
+  if (remembered !== null && (await deps.journal.rememberApplied(lease, remembered)) === 'lock_lost') {
+    const ended = { plan, lists: observation, traffic: reader.traffic() };
+    return await endRun(run, { ...ended, status: 'interrupted', error: LOCK_LOST });
+  }
+  return await executePlan(execution);
 }
 
 /**

@@ -63,7 +63,7 @@ export interface RunResult {
   readonly isDoubtful: boolean;
 }
 
-interface Ending {
+export interface Ending {
   readonly status: RunStatus;
   readonly plan: Plan | null;
   readonly traffic: Traffic;
