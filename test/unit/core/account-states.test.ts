@@ -45,6 +45,8 @@ describe('the states of an account', () => {
     [states({ lastRun: ended('planned'), drift: DRIFT, ...WAITING }), ['waiting']],
     [states({ lastRun: ended('planned'), drift: DRIFT, ...APPROVED }), ['approved']],
     [states({ lastRun: ended('planned') }), ['unknown']],
+    // An approval of another plan approves nothing.
+    [states({ ...WAITING, approved: { digest: 'sha256:other' } }), ['waiting']],
     // A newer version may have written a status that this one lacks.
     [states({ lastRun: ended('rested' as 'held') }), ['unknown']],
     // A run in progress leaves none of what the plan before it showed, whoever started it.

@@ -1,11 +1,9 @@
-// The states of an account, and the order of a list of accounts.
+// The order of a list of accounts.
 import { describe, expect, it } from 'vitest';
-import { statesOf } from '../../../src/core/account-states.ts';
 import { rankAccounts } from '../../../src/daemon/account-state.ts';
 import type { AccountFacts } from '../../../src/daemon/daemon-api.ts';
 
 const PENDING = { digest: 'sha256:1', runId: 'r', since: '2026-11-21T05:00:00.000Z' };
-const APPROVED = { digest: 'sha256:1', by: 'ada', expiresAt: '2026-11-22T05:00:00.000Z' };
 const PAUSE = { since: '2026-11-21T05:00:00.000Z', by: 'sam', reason: null };
 
 function account(parts: Partial<AccountFacts> = {}): AccountFacts {
@@ -31,24 +29,6 @@ function ended(
 ): NonNullable<AccountFacts['lastRun']> {
   return { status, startedAt: '2026-11-21T05:00:00.000Z', held, configCommit: null };
 }
-
-it('the states of a listed account follow from its view', () => {
-  const drift = { create: 3, delete: 1 };
-  expect(statesOf(account())).toEqual(['converged']);
-  expect(statesOf(account({ valid: false, pause: PAUSE, activity: 'queued' }))).toEqual([
-    'invalid',
-    'paused',
-    'queued',
-  ]);
-  // After a restart it is unknown what the last plan would do until the next run.
-  expect(statesOf(account({ lastRun: ended('planned') }))).toEqual(['unknown']);
-  expect(statesOf(account({ lastRun: ended('planned'), drift }))).toEqual(['drift']);
-  const planned = account({ lastRun: ended('planned', 2), pending: PENDING, drift });
-  expect(statesOf(planned)).toEqual(['waiting', 'held']);
-  expect(statesOf({ ...planned, approved: APPROVED })).toEqual(['held', 'approved']);
-  const outdated = { ...planned, approved: { ...APPROVED, digest: 'sha256:2' } };
-  expect(statesOf(outdated)).toEqual(['waiting', 'held']);
-});
 
 describe('a list of accounts', () => {
   it('begins with those that need a person, the oldest of each state first, then follows their names', () => {
