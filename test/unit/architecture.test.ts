@@ -54,9 +54,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
  * without a decision that the program may grow. Lines are lines of code, without blanks and comments.
  */
 const AT_MOST = {
-  files: 285,
-  lines: 33_040,
-  testLines: 48_406,
+  files: 284,
+  lines: 32_941,
+  testLines: 48_403,
   floors: 9,
   circles: 0,
 };
