@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { scene, TOKEN, tokenVariable } from '../support/scene.ts';
+import { scene, TOKEN, tokenVariable, QUICK } from '../support/scene.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -12,7 +12,7 @@ test.each<[string, string, number, string]>([
   ['is full', '>/dev/full', 1, 'error: cannot write to stdout (ENOSPC); the output is incomplete'],
   ['is a closed pipe', '| true; exit ${PIPESTATUS[0]}', 0, ''],
 ])('an apply whose stdout %s writes to the service and is journaled', async (_, to, status, error) => {
-  const s = await scene({ file: 'skills: [Go, Rust]' });
+  const s = await scene({ api: QUICK, file: 'skills: [Go, Rust]' });
   const command = `${process.execPath} ${PROGRAM} --config ${join(s.folder, 'config/rolecall.yaml')} apply --yes ${to}`;
   const env = { PATH: process.env['PATH'] ?? '', [tokenVariable('acme')]: TOKEN };
   const shell = spawn('bash', ['-c', command], { env, stdio: ['ignore', 'ignore', 'pipe'] });

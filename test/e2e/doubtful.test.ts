@@ -2,12 +2,13 @@
 // no duplicate, and no create sent again but by a second run.
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/sandbox/sandbox.ts';
-import { codes, scene, type Scene, type SceneOptions } from '../support/scene.ts';
+import { codes, scene, type Scene, type SceneOptions, QUICK } from '../support/scene.ts';
 import { costly } from '../support/thorough.ts';
 
 /** One existing skill shows which account it is, so that creates run in parallel. */
 function withKept(options: SceneOptions = {}): Promise<Scene> {
-  return scene({ skills: ['Kept'], file: 'skills: [Kept, New]', ...options });
+  const api = { ...QUICK, ...options.api };
+  return scene({ skills: ['Kept'], file: 'skills: [Kept, New]', ...options, api });
 }
 
 const posts = (s: Scene, name = 'New'): number =>

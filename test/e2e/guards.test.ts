@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commitAll, git } from '../support/git.ts';
 import { EVERY_SECOND, startDaemon, WITH_TOKEN } from '../support/daemon.ts';
-import { codes, holds, scene, type Scene } from '../support/scene.ts';
+import { codes, holds, scene, type Scene, QUICK } from '../support/scene.ts';
 
 const names = (count: number, prefix = 'S'): string[] =>
   Array.from({ length: count }, (_, i) => `${prefix}${i}`);
@@ -13,7 +13,7 @@ async function inGit(
   file: string,
   skills: readonly string[],
 ): Promise<{ s: Scene; folder: string; first: string }> {
-  const s = await scene({ skills, file });
+  const s = await scene({ api: QUICK, skills, file });
   const folder = join(s.folder, 'config');
   git(folder, ['init', '-q']);
   return { s, folder, first: commitAll(folder, 'first') };
@@ -42,7 +42,7 @@ test('changes of a checkout older than the last applied one are held until --acc
 
 test('a list that lost more than a quarter of its entries blocks the run until --accept suspicious_list', async () => {
   const skills = names(12);
-  const s = await scene({ skills, file: `skills: [${skills.join(', ')}, New]` });
+  const s = await scene({ api: QUICK, skills, file: `skills: [${skills.join(', ')}, New]` });
   await s.apply();
   for (const name of skills.slice(0, 10)) s.sandbox.removeEntry('acme', s.idOf(name));
   s.sandbox.clearRequests();
@@ -69,7 +69,7 @@ test('a list that lost more than a quarter of its entries blocks the run until -
 test('a blocked account in mode plan shows one reason everywhere, and an approval makes its lists the good ones', async () => {
   const names = Array.from({ length: 12 }, (_, index) => `Skill ${index}`);
   const file = `mode: plan\nschedule: ${EVERY_SECOND}\nskills: [${names.join(', ')}]`;
-  const s = await scene({ skills: names, file, service: WITH_TOKEN });
+  const s = await scene({ api: QUICK, skills: names, file, service: WITH_TOKEN });
   const daemon = await startDaemon(s);
   await s.until('a run has ended', () => daemon.runsEnded('acme', 'planned') > 0);
   for (const name of names) s.sandbox.removeEntry('acme', s.idOf(name));
