@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { arrayOf, type RunJson, type Scene, scene, TOKEN, tokenVariable, QUICK } from '../support/scene.ts';
+import { arrayOf, type RunJson, type Scene, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal, type TerminalOptions } from '../support/terminal.ts';
 import { someOf } from '../support/thorough.ts';
 
@@ -15,7 +15,6 @@ const PEOPLE = [{ id: 'p1', skills: ['Old'] }];
  */
 async function drifted(options: Parameters<typeof scene>[0] = {}): Promise<Scene> {
   const s = await scene({
-    api: QUICK,
     skills: ['Old'],
     resources: PEOPLE,
     file: 'skills: [New]\npolicy: { delete: always, maxDeletePercent: 100 }',
@@ -111,14 +110,13 @@ test('without a terminal and without --yes apply shows the plan and refuses', as
 });
 
 test('without a terminal and without --yes apply does not refuse when nothing is to be applied', async () => {
-  const s = await scene({ api: QUICK, skills: ['Kept'], file: 'skills: [Kept]' });
+  const s = await scene({ skills: ['Kept'], file: 'skills: [Kept]' });
   expect([(await s.run(['apply'])).status, s.writes()]).toEqual([0, []]);
 });
 
 test.skipIf(!hasTerminal)('apply asks about the deletes that --accept suspicious_list allows', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `Skill ${i}`);
   const s = await scene({
-    api: QUICK,
     skills: names,
     file: `skills: [${names.join(', ')}]\npolicy: { maxDeletes: 100 }`,
   });
@@ -137,7 +135,7 @@ test.skipIf(!hasTerminal)('apply asks about the deletes that --accept suspicious
 
 test('a blocked plan, about which apply does not ask, is not applied when the lists are good again', async () => {
   const people = Array.from({ length: 12 }, (_, i) => ({ id: `p${i}`, skills: ['Go'] }));
-  const s = await scene({ api: QUICK, skills: ['Go'], resources: people, file: 'skills: [Go, New]' });
+  const s = await scene({ skills: ['Go'], resources: people, file: 'skills: [Go, New]' });
   await s.run(['plan']);
   // The dry run reads the list twice before it believes it; the run after it reads the complete list.
   s.sandbox.setFaults([

@@ -1,7 +1,7 @@
 // A store without data of an account, as on a hosted CI runner: which deletes and creates are allowed.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { codes, changesOf, holds, scene, TOKEN, tokenVariable, QUICK } from '../support/scene.ts';
+import { QUICK, codes, changesOf, holds, scene, TOKEN, tokenVariable } from '../support/scene.ts';
 import { hasTerminal, onTerminal } from '../support/terminal.ts';
 
 const TWO_HAVE_IT = {
@@ -19,7 +19,7 @@ const NO_PEOPLE = {
 } as const;
 
 test('a first apply deletes nothing when the list of people is empty by mistake', async () => {
-  const s = await scene({ api: QUICK, ...TWO_HAVE_IT, isFresh: true, faults: [NO_PEOPLE] });
+  const s = await scene({ ...TWO_HAVE_IT, isFresh: true, faults: [NO_PEOPLE] });
   const { result, run, plan } = await s.apply();
   expect([result.status, run.status, s.writes()]).toEqual([3, 'held', []]);
   expect(holds(plan)).toEqual({ Kubernetes: ['no_evidence'] });
@@ -27,7 +27,7 @@ test('a first apply deletes nothing when the list of people is empty by mistake'
 });
 
 test('a first apply holds deletes and creates what is missing; the next one deletes', async () => {
-  const s = await scene({ api: QUICK, skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
+  const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
   const first = await s.apply();
   expect([first.result.status, s.writes()]).toEqual([3, ['POST Zig']]);
   expect(holds(first.plan)).toEqual({ Perl: ['no_evidence'] });
@@ -37,21 +37,21 @@ test('a first apply holds deletes and creates what is missing; the next one dele
 });
 
 test('a dry run on the same store or --accept no_evidence allows a first apply to delete', async () => {
-  const s = await scene({ api: QUICK, skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
+  const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
   expect(holds((await s.plan()).plan)).toEqual({ Perl: ['no_evidence'] });
   expect(changesOf((await s.plan()).plan)).toEqual(['delete Perl']);
-  const other = await scene({ api: QUICK, skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
+  const other = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go]', isFresh: true });
   const accepted = await other.apply('--accept', 'no_evidence');
   expect([accepted.result.status, other.writes()]).toEqual([0, ['DELETE Perl']]);
 });
 
 test('a saved first plan is applied as it was saved, and is stale once the account changed', async () => {
-  const s = await scene({ api: QUICK, skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
+  const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
   await s.run(['plan', '--save', 'plan.json']);
   expect((await s.run(['apply', '--plan', 'plan.json'])).status).toBe(3);
   expect(s.writes()).toEqual(['POST Zig']);
 
-  const other = await scene({ api: QUICK, skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
+  const other = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
   await other.run(['plan', '--save', 'plan.json']);
   other.sandbox.addSkill('acme', 'Fortran');
   expect((await other.run(['apply', '--plan', 'plan.json'])).status).toBe(5);
@@ -61,7 +61,7 @@ test('a saved first plan is applied as it was saved, and is stale once the accou
 test.skipIf(!hasTerminal)(
   'an apply that asks for confirmation applies the plan that it showed, although showing it stored lists',
   async () => {
-    const s = await scene({ api: QUICK, skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
+    const s = await scene({ skills: ['Go', 'Perl'], file: 'skills: [Go, Zig]', isFresh: true });
     const env = { ROLECALL_CONFIG: join(s.folder, 'config/rolecall.yaml'), [tokenVariable('acme')]: TOKEN };
     const { status } = await onTerminal(s.folder, ['apply'], { answer: 'yes', env });
     expect([status, s.writes()]).toEqual([3, ['POST Zig']]);

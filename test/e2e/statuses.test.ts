@@ -1,7 +1,7 @@
 // How runs end, the exit status of each end, and which runs can run at the same time.
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/core/plan.ts';
-import { arrayOf, plansOf, type RunJson, scene, type Scene, QUICK } from '../support/scene.ts';
+import { arrayOf, plansOf, type RunJson, scene, type Scene } from '../support/scene.ts';
 import { someOf } from '../support/thorough.ts';
 
 const slowCreates = { match: { method: 'POST' }, times: 'always', do: { type: 'latency', ms: 400 } } as const;
@@ -12,7 +12,7 @@ const statusesOf = (s: Scene): string[] =>
   s.rows<{ status: string }>('select status from runs order by id').map(({ status }) => status);
 
 test('a plan is journaled as planned and exits 0, or 2 with --detailed-exitcode when there is something to do', async () => {
-  const s = await scene({ api: QUICK, skills: ['Old'], file: 'skills: [New]' });
+  const s = await scene({ skills: ['Old'], file: 'skills: [New]' });
   expect((await s.plan()).result.status).toBe(0);
   expect((await s.plan('--detailed-exitcode')).result.status).toBe(2);
   expect(statusesOf(s)).toEqual(['planned', 'planned', 'planned']);
@@ -20,7 +20,7 @@ test('a plan is journaled as planned and exits 0, or 2 with --detailed-exitcode 
 });
 
 test('an account whose lists cannot be read fails in the plan, the run and the store', async () => {
-  const s = await scene({ api: QUICK, file: 'skills: [A]', settings: { unauthorizedStatus: 403 } });
+  const s = await scene({ file: 'skills: [A]', settings: { unauthorizedStatus: 403 } });
   const env = { TOKEN_ACME: 'another-token' };
   const planned = await s.run(['plan', '--format', 'json'], { env });
   expect(planned.status).toBe(1);
@@ -40,7 +40,7 @@ test.each(someOf(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1))(
   async (signal) => {
     const s = await scene({
       file: 'skills: [A, B, C, D, E]',
-      api: { ...QUICK, concurrency: 1 },
+      api: { concurrency: 1 },
       faults: [slowCreates],
     });
     const running = s.start(['apply', '--yes', '--format', 'json']);
@@ -67,7 +67,7 @@ test.each(someOf(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1))(
 test('a second signal aborts requests in flight, and the next run determines their outcome', async () => {
   const s = await scene({
     file: 'skills: [A, B]',
-    api: { ...QUICK, concurrency: 1, ...PATIENT },
+    api: { concurrency: 1, ...PATIENT },
     faults: [stuckCreates],
   });
   const running = s.start(['apply', '--yes', '--format', 'json']);
@@ -103,7 +103,7 @@ const READERS: readonly (readonly [string, readonly string[]])[] = [
 test.each(someOf(READERS, 1))(
   'a signal while %s reads the lists exits 130, and is not reported as an outage',
   async (command, args) => {
-    const s = await scene({ api: QUICK, file: 'skills: [A]' });
+    const s = await scene({ file: 'skills: [A]' });
     await s.run(['plan']);
     s.sandbox.setFaults([{ match: { method: 'GET' }, times: 'always', do: { type: 'latency', ms: 700 } }]);
     s.sandbox.clearRequests();
@@ -119,7 +119,7 @@ test('the next run marks a killed run as interrupted, and creates no duplicate o
   const s = await scene({
     skills: ['Kept'],
     file: 'skills: [A, B, C, Kept]',
-    api: { ...QUICK, concurrency: 2, ...PATIENT },
+    api: { concurrency: 2, ...PATIENT },
     faults: [stuckCreates],
   });
   const running = s.start(['apply', '--yes']);
@@ -143,7 +143,7 @@ test('a second apply exits 1 with the process that holds the lock after --lock-t
   const s = await scene({
     skills: ['Kept'],
     file: 'skills: [A, Kept]',
-    api: { ...QUICK, ...PATIENT },
+    api: PATIENT,
     faults: [stuckCreates],
   });
   const running = s.start(['apply', '--yes']);
@@ -175,7 +175,6 @@ async function several(): Promise<Scene> {
     resources: [{ id: 'someone' }],
   });
   const s = await scene({
-    api: QUICK,
     skills: ['Perl'],
     file: 'skills: [Perl]',
     others: [
@@ -238,7 +237,7 @@ test('exit status 5 of a stale saved plan takes precedence over 3, and 4 of an i
 });
 
 test('mode is for the daemon only, so apply writes in mode plan', async () => {
-  const s = await scene({ api: QUICK, file: 'skills: [A]\nmode: plan' });
+  const s = await scene({ file: 'skills: [A]\nmode: plan' });
   expect((await s.apply()).run).toMatchObject({ status: 'converged', created: 1, mode: 'apply' });
 });
 
@@ -247,7 +246,7 @@ test('apply sends the writes that a dry run shows, in the same order', async () 
     skills: ['Old b', 'Old a'],
     roles: ['Old role'],
     file: 'skills: [Zed, Ärger, "𝒜", Alpha]\nroles: [Dev]',
-    api: { ...QUICK, concurrency: 1 },
+    api: { concurrency: 1 },
   });
   const { plan } = await s.plan();
   const signs: Record<Plan['operations'][number]['action'], string> = { create: 'POST', delete: 'DELETE' };
