@@ -257,30 +257,18 @@ function isUnsettled({ status, settled_by, run_status }: SentRow): boolean {
   return status !== 'done' && settled_by === null && run_status !== 'running';
 }
 
+/** What both kinds of records have of an operation. */
+function operationOf({ run_id, action, kind, name, remote_id, attempts }: SentRow) {
+  return { runId: run_id, action, kind, name, remoteId: remote_id, attempts };
+}
+
 function toUnsettled(row: SentRow): UnsettledOperation {
-  return {
-    runId: row.run_id,
-    seq: row.seq,
-    action: row.action,
-    kind: row.kind,
-    name: row.name,
-    remoteId: row.remote_id,
-    attempts: row.attempts,
-    // When its answer arrived or timed out, otherwise when it was sent.
-    sinceMs: toMs(row.finished_at ?? row.started_at ?? toIso(0)),
-  };
+  // When its answer arrived or timed out, otherwise when it was sent.
+  const sinceMs = toMs(row.finished_at ?? row.started_at ?? toIso(0));
+  return { ...operationOf(row), seq: row.seq, sinceMs };
 }
 
 function toRecent(row: SentRow): RecentOperation {
-  return {
-    runId: row.run_id,
-    action: row.action,
-    kind: row.kind,
-    name: row.name,
-    remoteId: row.remote_id,
-    status: row.status,
-    attempts: row.attempts,
-    finishedAtMs: toMs(row.finished_at ?? toIso(0)),
-    listed: row.last_seen_run !== null,
-  };
+  const finishedAtMs = toMs(row.finished_at ?? toIso(0));
+  return { ...operationOf(row), status: row.status, finishedAtMs, listed: row.last_seen_run !== null };
 }
