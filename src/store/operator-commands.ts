@@ -25,9 +25,9 @@ const NO_PAUSE = { paused: 0, paused_at: null, paused_by: null, paused_reason: n
 export function operatorCommands(db: Database): OperatorCommands {
   return {
     operate({ action, account, digest = null, reason = null }, by, nowMs) {
-      const asked = { account, digest, reason, by: by.name, nowMs };
+      const requested = { account, digest, reason, by: by.name, nowMs };
       return durably(db, account, async (connection) => {
-        const outcome = await ACTS[action](connection, asked);
+        const outcome = await ACTS[action](connection, requested);
         if (outcome.type === 'nothing_pending' || outcome.type === 'other_plan') return outcome;
         const detail = outcome.type === 'approved' ? outcome.digest : reason;
         await record(connection, account, { at: toIso(nowMs), action, by: by.name, via: by.via, detail });
@@ -62,7 +62,7 @@ export function operatorCommands(db: Database): OperatorCommands {
   };
 }
 
-interface Asked {
+interface Requested {
   readonly account: string;
   readonly digest: string | null;
   readonly reason: string | null;
@@ -70,7 +70,7 @@ interface Asked {
   readonly nowMs: number;
 }
 
-type Act = (connection: Database, asked: Asked) => Promise<OperatorOutcome>;
+type Act = (connection: Database, requested: Requested) => Promise<OperatorOutcome>;
 
 const ACTS: Readonly<Record<RecordedAction, Act>> = {
   approve: approvePending,
@@ -100,7 +100,7 @@ const ACTS: Readonly<Record<RecordedAction, Act>> = {
 
 async function approvePending(
   connection: Database,
-  { account, digest, by, nowMs }: Asked,
+  { account, digest, by, nowMs }: Requested,
 ): Promise<OperatorOutcome> {
   const rows = connection.selectFrom('accounts').select('pending_digest').where('name', '=', account);
   const pending = (await rows.executeTakeFirst())?.pending_digest ?? null;
