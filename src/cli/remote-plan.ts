@@ -88,13 +88,14 @@ export async function planRemotely(
 /** The bodies of the requests: as many changes in each as the daemon takes. */
 function bodiesOf(posts: readonly object[]): string[] {
   const bodies: string[][] = [[]];
-  let bytes = 0;
+  // With the bracket at its end; each change has one before it.
+  let bytes = 1;
   for (const text of posts.map((post) => JSON.stringify(post))) {
     bytes += Buffer.byteLength(text) + 1;
     const last = bodies.at(-1) ?? [];
     if (last.length > 0 && (bytes > MAX_BODY_BYTES || last.length === MAX_POSTED)) {
       bodies.push([text]);
-      bytes = Buffer.byteLength(text) + 1;
+      bytes = Buffer.byteLength(text) + 2;
     } else last.push(text);
   }
   return bodies.filter((texts) => texts.length > 0).map((texts) => `[${texts.join(',')}]`);

@@ -1,5 +1,5 @@
 // When cron lines tick: node-cron computes it. It cannot look back, which freeze windows need, so that part is here.
-import { createTask, parse, type ScheduledTask } from 'node-cron';
+import { createTask, parse, type ScheduledTask, validate } from 'node-cron';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 
 /** No change to daylight saving time moves the clocks by more. */
@@ -24,6 +24,11 @@ function taskOf(cron: string, timezone: string): ScheduledTask {
   if (tasks.size >= MAX_TASKS) tasks.clear();
   tasks.set(key, task);
   return task;
+}
+
+/** Whether node-cron accepts the line. */
+export function isCronLine(text: string): boolean {
+  return validate(text);
 }
 
 /** The next `count` ticks from now on, in epoch milliseconds. */

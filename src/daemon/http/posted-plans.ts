@@ -4,6 +4,7 @@ import { type AllowedDelete, KINDS, type Policy } from '../../core/catalog.ts';
 import { LONGEST_NAME } from '../../core/limits.ts';
 import { nameKey } from '../../core/names.ts';
 import type { PostedPlan } from '../../run/posted-plan.ts';
+import { isCronLine } from '../cron.ts';
 
 /** The most accounts in one body. */
 export const MAX_POSTED = 500;
@@ -33,7 +34,10 @@ const policy: z.ZodType<Policy> = z.strictObject({
   freeze: z.array(
     z.union([
       z.strictObject({ from: time, to: time }),
-      z.strictObject({ cron: z.string().max(LONGEST_NAME), forMs: z.int().min(0) }),
+      z.strictObject({
+        cron: z.string().max(LONGEST_NAME).refine(isCronLine, 'must be a cron line'),
+        forMs: z.int().min(0),
+      }),
     ]),
   ),
 });

@@ -334,7 +334,7 @@ describe('proposed changes', () => {
     [named(['x'.repeat(1001)]), '[0].desired.skill[0]'],
     [named(['A\u0301', '\u00c1']), 'twice'],
     [[{ ...POSTED, policy: { ...policy, maxDeletes: -1 } }], '[0].policy.maxDeletes'],
-    [[{ ...POSTED, policy: { ...policy, freeze: [{ from: 'then', to: 'now' }] } }], '[0].policy.freeze'],
+    [[{ ...POSTED, policy: { ...policy, freeze: [{ cron: 'never', forMs: 1 }] } }], '[0].policy.freeze'],
     [[{ ...POSTED, commit: { sha: 'a'.repeat(40), committedAt: 'then' } }], '[0].commit.committedAt'],
     [Array.from({ length: 501 }, (_, n) => ({ ...POSTED, account: `a${n}` })), '<=500'],
   ])('are refused with the first problem: %j', async (body, fix) => {
