@@ -170,7 +170,7 @@ export class Sandbox {
   }
 
   private async closeOnce(): Promise<void> {
-    this.service.closing.abort();
+    for (const delay of this.service.delays) clearTimeout(delay);
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
       this.server.closeAllConnections();

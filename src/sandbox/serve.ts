@@ -1,6 +1,5 @@
 // Serves one request of the API: find the operation, read, identify, log, apply faults, limit, operate, respond.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from './account.ts';
 import type { FaultAction } from './fault-actions.ts';
 import { type FaultRule, judge } from './faults.ts';
@@ -57,8 +56,8 @@ export class Service {
   settings: SandboxSettings = DEFAULT_SETTINGS;
   /** The last requests, at most 100,000. */
   requests: Logged[] = [];
-  /** Cancels all delays: no client is left to answer. */
-  readonly closing = new AbortController();
+  /** To be cleared when no client is left to answer. */
+  readonly delays = new Set<NodeJS.Timeout>();
   private readonly onLogged: ((entry: LoggedRequest) => void) | undefined;
   private readonly buckets = new Map<string, Bucket>();
   private random: Random = seededRandom(DEFAULT_SETTINGS.randomSeed);
@@ -112,11 +111,13 @@ export class Service {
     await send(response, { incoming, outgoing, compress, sleep: (ms) => this.sleep(ms) });
   }
 
-  /** Does not resolve if the sandbox is closed meanwhile. */
+  /** Does not resolve if the timer is cleared meanwhile. With the global timer, which models replace by a virtual clock. */
   private sleep(ms: number): Promise<void> {
     if (ms <= 0) return Promise.resolve();
-    const { signal } = this.closing;
-    return new Promise((resolve) => void sleep(ms, undefined, { signal }).then(resolve, () => undefined));
+    return new Promise((resolve) => {
+      const delay = setTimeout(() => resolve(void this.delays.delete(delay)), ms);
+      this.delays.add(delay);
+    });
   }
 
   /** The account of the bearer token. A token is valid in the region of its account only. */
