@@ -10,7 +10,7 @@ import type { Secret } from '../core/secret.ts';
 import { MAX_ANSWER_BYTES, NotConnected, postJson } from '../system/dispatchers.ts';
 import type { ReportDetail } from '../report/document.ts';
 import { MAX_BODY_BYTES } from '../daemon/http/actions.ts';
-import { MAX_POSTED, postOf } from '../daemon/http/posted-plans.ts';
+import { MAX_POSTED, postOf } from '../run/posted-plan.ts';
 import { describeFailure } from '../run/run-result.ts';
 import { selectAccounts, showConfigWarnings, withoutAccounts } from './load-accounts.ts';
 import { type CommandContext, commitOf, sourceDetail } from './compose.ts';

@@ -1,5 +1,5 @@
 // Plans what accounts should contain by a proposed change, with the history of this store. Writes nothing.
-import type { DesiredCatalog, Policy } from '../core/catalog.ts';
+import { type DesiredCatalog, KINDS, type Policy } from '../core/catalog.ts';
 import { type PlanResult, UNKNOWN_ACCOUNT } from '../core/plan.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import { type AccountSettings, type ApiSettings, configDigest, type ConfigCommit } from '../core/settings.ts';
@@ -8,6 +8,9 @@ import { type AccountJournal, observe, readOnlyJournal } from './observe.ts';
 import { planAccount } from './plan-account.ts';
 import { describeFailure } from './run-result.ts';
 
+/** The most accounts in one body. */
+export const MAX_POSTED = 500;
+
 /** A proposed change of an account. Its address, its token and its rules are always those of this daemon. */
 export interface PostedPlan {
   readonly account: string;
@@ -15,6 +18,15 @@ export interface PostedPlan {
   readonly policy: Policy;
   /** null outside of git. */
   readonly commit: Pick<ConfigCommit, 'sha' | 'committedAt'> | null;
+}
+
+/** The change of an account as `plan --server` sends it: a name without former names is a text. */
+export function postOf({ desired, ...others }: PostedPlan): object {
+  const lists = KINDS.map((of) => [
+    of,
+    desired[of]?.map((each) => (each.formerly.length === 0 ? each.name : each)),
+  ]);
+  return { ...others, desired: { ...desired, ...Object.fromEntries(lists) } };
 }
 
 export interface PostedPlanOptions {

@@ -55,7 +55,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
  */
 const AT_MOST = {
   files: 284,
-  lines: 32_934,
+  lines: 32_931,
   testLines: 48_403,
   floors: 9,
   circles: 0,

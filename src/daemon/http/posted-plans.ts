@@ -3,11 +3,8 @@ import { z } from 'zod';
 import { type AllowedDelete, KINDS, type Policy } from '../../core/catalog.ts';
 import { LONGEST_NAME } from '../../core/limits.ts';
 import { nameKey } from '../../core/names.ts';
-import type { PostedPlan } from '../../run/posted-plan.ts';
+import { MAX_POSTED, type PostedPlan } from '../../run/posted-plan.ts';
 import { isCronLine } from '../cron.ts';
-
-/** The most accounts in one body. */
-export const MAX_POSTED = 500;
 
 const name = z.string().min(1).max(LONGEST_NAME);
 const entry = z.union([name, z.strictObject({ name, formerly: z.array(name) })]);
@@ -68,15 +65,6 @@ export const postedPlansSchema = z
 
 type Posted = z.output<typeof postedPlansSchema>[number];
 
-/** The change of an account as `plan --server` sends it: a name without former names is a text. */
-export function postOf({ desired, ...others }: PostedPlan): object {
-  const lists = KINDS.map((of) => [
-    of,
-    desired[of]?.map((each) => (each.formerly.length === 0 ? each.name : each)),
-  ]);
-  return { ...others, desired: { ...desired, ...Object.fromEntries(lists) } };
-}
-
 /** The posted changes, or the first problem of the body. */
 export function readPosted(
   body: unknown,
@@ -84,12 +72,8 @@ export function readPosted(
   const { data, error } = postedPlansSchema.safeParse(body);
   if (error !== undefined) {
     const [issue] = error.issues;
-    return {
-      problem: `${z.core.toDotPath(issue?.path ?? [])}: ${issue?.message ?? 'the body is wrong'}`.replace(
-        /^: /u,
-        '',
-      ),
-    };
+    const at = z.core.toDotPath(issue?.path ?? []);
+    return { problem: (at && `${at}: `) + (issue?.message ?? 'the body is wrong') };
   }
   const accounts = new Set(data.map(({ account }) => account));
   if (accounts.size < data.length) return { problem: 'the list must have each account at most once' };
