@@ -14,7 +14,7 @@ export default {
   mutate: [
     'src/core/**/*.ts',
     'src/run/{apply-context,apply-creates,apply-deletes,approval,execute-plan,freeze,probe-empty-list,run-history}.ts',
-    'src/run/{recheck-deletes,lease,observe,operation-log,unsettled-operations,account-guard,plan-account,reconcile,run-result,settle,verify}.ts',
+    'src/run/{apply-deletes,lease,observe,operation-log,unsettled-operations,account-guard,plan-account,reconcile,run-result,settle,verify}.ts',
   ],
   coverageAnalysis: 'perTest',
   // What is only evaluated when a file is loaded (tables, constants) would run every test for each mutant. Most of it is

@@ -1,14 +1,21 @@
 // Plans an account: gathers the history from the journal and git, and calls the pure planner of core.
 import { type DesiredCatalog, KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
-import { nameKey } from '../core/names.ts';
+import { nameKey, globMatcher } from '../core/names.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import { makePlan, type PlanInput } from '../core/make-plan.ts';
 import { type History, judgeHistory } from '../core/history.ts';
-import { hasDeletes, isStaleSource, onlyOf, type Plan, planDigest, type SourceAge } from '../core/plan.ts';
+import {
+  hasDeletes,
+  isStaleSource,
+  onlyOf,
+  type Plan,
+  planDigest,
+  type SourceAge,
+  type OpenRollout,
+} from '../core/plan.ts';
 import { nameKeys } from '../core/diff.ts';
 import { implausibleCreates } from '../core/list-plausibility.ts';
 import { type FreezeWatch, watchFreeze } from './freeze.ts';
-import { openRollout } from './rollout.ts';
 import { identityWarnings, type Observation } from './observe.ts';
 import {
   ACCEPT_NOTHING,
@@ -19,6 +26,8 @@ import {
   type ReconcileOptions,
   type Run,
 } from './request.ts';
+import { firstFew } from '../core/amounts.ts';
+import type { AccountState, CanaryHistory } from '../core/ports/journal.ts';
 
 export interface Planned {
   readonly plan: Plan;
@@ -199,4 +208,54 @@ async function sourceAge(
     default:
       return relation satisfies never;
   }
+}
+
+/**
+ * What the account waits for, or null. It waits while its commit changes its file, until each account of `rollout.after` has
+ * applied that commit or a later one. The first run of each that ended `converged` or `held` on it must be `wait` ago. An
+ * account whose latest run failed, was partial or blocked keeps the others waiting.
+ */
+export async function openRollout(
+  { settings, commit, configured, lease }: AccountRequest,
+  { journal, compareCommits }: PlanningDeps,
+  { lastAppliedCommit }: Pick<AccountState, 'lastAppliedCommit'>,
+  nowMs: number,
+): Promise<OpenRollout | null> {
+  const { name, rollout } = settings;
+  if (rollout === undefined || lease === undefined || commit === null) return null;
+  const applied = lastAppliedCommit?.sha ?? null;
+  // What is not committed is held by another rule.
+  if (commit.sha === applied || commit.dirty) return null;
+  const globs = rollout.after.map(globMatcher);
+  const canaries = [...configured].filter((other) => globs.some((matches) => matches(other)));
+  const history = await journal.rolloutHistory(name, settings.configDigest, applied, { canaries, nowMs });
+  if (history === null || canaries.length === 0) return null;
+  const shown = commit.sha.slice(0, 7);
+  // The commit that changed the file, so that later commits which do not change it start no new wait.
+  const wanted = new Set([history.commit ?? commit.sha, commit.sha]);
+  const isReached = async (sha: string): Promise<boolean> => {
+    if (wanted.has(sha)) return true;
+    for (const each of wanted) if ((await compareCommits(each, sha)) === 'ancestor') return true;
+    return false;
+  };
+  const reachedMs = async ({ appliedCommit, good }: CanaryHistory): Promise<number | null> => {
+    if (appliedCommit === null || !(await isReached(appliedCommit))) return null;
+    const exact = good.find((each) => wanted.has(each.commit));
+    if (exact !== undefined) return exact.endedAtMs;
+    for (const each of good) if (await isReached(each.commit)) return each.endedAtMs;
+    return null;
+  };
+  const reasons: string[] = [];
+  let untilMs: number | null = 0;
+  for (const canary of history.canaries) {
+    const sinceMs = await reachedMs(canary);
+    const endMs = sinceMs === null ? Infinity : sinceMs + rollout.waitMs;
+    const isBad = canary.latest === 'failed' || canary.latest === 'partial' || canary.latest === 'blocked';
+    if (endMs <= nowMs && !isBad) continue;
+    const state =
+      sinceMs === null ? 'has not converged on it yet' : 'has converged on it, and the wait is not over';
+    reasons.push(`${canary.account} ${isBad ? `ended its latest run as ${canary.latest}` : state}`);
+    untilMs = isBad || sinceMs === null || untilMs === null ? null : Math.max(untilMs, endMs);
+  }
+  return reasons.length === 0 ? null : { commit: shown, waitsFor: firstFew(reasons, 3), untilMs };
 }

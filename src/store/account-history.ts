@@ -11,7 +11,7 @@ import type { AppliedRun, Journal, LastGood, UnsettledOperation } from '../core/
 import type { Observations } from './observations.ts';
 import { type EntryKey, entryKey } from '../core/usage.ts';
 import type { Database, OperationsTable, Tables } from './tables.ts';
-import { immediately } from './transactions.ts';
+import { immediately } from './engine.ts';
 import { jsonList, jsonRows, toIso, toMs } from './row-values.ts';
 import { ownRun } from './fence.ts';
 

@@ -5,9 +5,9 @@ import type { AccountState, IdentityClaim, Journal } from '../core/ports/journal
 import { type RawBuilder, sql } from 'kysely';
 import { lockLost, ownRun, requireOwnRun } from './fence.ts';
 import type { Database } from './tables.ts';
-import { immediately } from './transactions.ts';
+import { immediately } from './engine.ts';
 import { claimantOf, claimToken, adoptRenamedAccount } from './remote-accounts.ts';
-import { readPlan } from './plan-bodies.ts';
+import { readPlan } from './compressed-json.ts';
 import { warningsOf } from './run-rows.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING, type AccountRow, toState } from './account-state.ts';
 import { toIso } from './row-values.ts';

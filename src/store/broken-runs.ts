@@ -1,9 +1,8 @@
 // Ends the runs of processes that have ended.
 import { type Selectable, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
-import { engineOf } from './engine.ts';
-import { recountRun, rememberRemaining } from './run-totals.ts';
-import { immediately } from './transactions.ts';
+import { engineOf, immediately } from './engine.ts';
+import { recountRun, rememberRemaining } from './run-rows.ts';
 import type { Database, RunsTable } from './tables.ts';
 import { toIso } from './row-values.ts';
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { PostgresDialect, sql } from 'kysely';
 import { StoreError } from '../core/errors.ts';
 import { sha256 } from '../system/digest.ts';
-import { databaseOver, engineOf } from './engine.ts';
+import { databaseOver, durably } from './engine.ts';
 import {
   nameOf,
   type PostgresLocation,
@@ -12,7 +12,7 @@ import {
 } from './postgres/postgres-errors.ts';
 import { checkServer, createMissing, CREATING, versionOf } from './postgres/migrate.ts';
 import { createPool } from './postgres/pool.ts';
-import { postgresEngine } from './postgres/postgres-engine.ts';
+import { postgresEngine } from './postgres/database.ts';
 import { openDatabase } from './sqlite/database.ts';
 import { toStoreError as toFileError } from './sqlite/sqlite-errors.ts';
 import { type Database, type Table, type Tables, TABLES } from './tables.ts';
@@ -107,16 +107,14 @@ async function writeSchema<T>(
   const db = databaseOver(dialect, postgresEngine(location));
   try {
     await checkServer(db, location);
-    return await db.connection().execute((connection) =>
-      engineOf(db).transact(connection, CREATING, async () => {
-        // A large table takes its time.
-        await sql.raw(WITHOUT_LIMITS).execute(connection);
-        const isNew = (await versionOf(connection, location)) === null;
-        await createMissing(connection, location);
-        if (!isNew) await requireUnused(connection, location);
-        return await work(connection);
-      }),
-    );
+    return await durably(db, CREATING, async (connection) => {
+      // A large table takes its time.
+      await sql.raw(WITHOUT_LIMITS).execute(connection);
+      const isNew = (await versionOf(connection, location)) === null;
+      await createMissing(connection, location);
+      if (!isNew) await requireUnused(connection, location);
+      return await work(connection);
+    });
   } catch (error) {
     throw toPostgresError(error, location);
   } finally {

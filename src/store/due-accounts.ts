@@ -2,12 +2,11 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { DueAccount, DueAccounts, DueReason } from '../core/ports/locks.ts';
 import type { PauseOfAll } from '../core/operator.ts';
-import { engineOf } from './engine.ts';
+import { engineOf, immediately } from './engine.ts';
 import { isHeld } from './fence.ts';
 import { jsonRows, toIso, toMs } from './row-values.ts';
 import { PAUSE, readSetting } from './stored-settings.ts';
 import type { Database, Tables } from './tables.ts';
-import { immediately } from './transactions.ts';
 
 /** Longer than any jitter. A later time was written before the clock of the store was set back, and counts as past. */
 const MOST_AHEAD_MS = 60_000;

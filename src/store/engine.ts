@@ -1,4 +1,5 @@
-// What differs between SQLite and PostgreSQL. The queries in this folder are the same for both and ask here for the rest.
+// What differs between SQLite and PostgreSQL. The queries in this folder are the same for both and ask here for the rest,
+// such as their write transactions.
 import { type Dialect, Kysely, type RawBuilder } from 'kysely';
 import type { Database, Tables } from './tables.ts';
 
@@ -79,4 +80,23 @@ export interface OpenOptions {
   readonly onReadOnly?: (file: string) => void;
   /** Waits for a database that is not available. Until then each method of the store throws that StoreError. */
   readonly isPatient?: boolean;
+}
+
+type Work<T> = (connection: Database) => Promise<T>;
+
+/** Runs `work` in a transaction. `key` names what no other transaction may change meanwhile, usually the account. */
+export async function immediately<T>(db: Database, key: string, work: Work<T>): Promise<T> {
+  return await db
+    .connection()
+    .execute((connection) => engineOf(db).transact(connection, { key, isDurable: false }, work));
+}
+
+/**
+ * Does the same, and resolves when this commit and all earlier ones are on the disk. Used for `sent` rows, for results and
+ * for approvals.
+ */
+export async function durably<T>(db: Database, key: string, work: Work<T>): Promise<T> {
+  return await db
+    .connection()
+    .execute((connection) => engineOf(db).transact(connection, { key, isDurable: true }, work));
 }

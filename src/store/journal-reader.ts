@@ -9,13 +9,21 @@ import type {
 } from '../core/ports/journal-reader.ts';
 import { toRemaining, toState } from './account-state.ts';
 import { claimantOf } from './remote-accounts.ts';
-import { readEarlierHolders } from './earlier-holders.ts';
+import { readEarlierHolders, snapshotReader } from './snapshot-reader.ts';
 import type { Database, Tables } from './tables.ts';
 import { isOf, jsonList, jsonRows, toIso, toMs } from './row-values.ts';
-import { readProgress, readTallies } from './run-totals.ts';
-import { readPlan } from './plan-bodies.ts';
-import { findRun, LISTED, OPERATION_COLUMNS, toOperation, toRun, toRuns, warningsOf } from './run-rows.ts';
-import { snapshotReader } from './snapshot-reader.ts';
+import {
+  readProgress,
+  readTallies,
+  findRun,
+  LISTED,
+  OPERATION_COLUMNS,
+  toOperation,
+  toRun,
+  toRuns,
+  warningsOf,
+} from './run-rows.ts';
+import { readPlan } from './compressed-json.ts';
 import { readPause } from './stored-settings.ts';
 
 export function journalReader(db: Database): JournalReader {

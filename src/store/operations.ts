@@ -2,11 +2,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Journal, NewOperation, OperationResult } from '../core/ports/journal.ts';
 import type { Database } from './tables.ts';
-import { durably, immediately } from './transactions.ts';
+import { durably, immediately } from './engine.ts';
 import { isOwnRun, requireOwnRun } from './fence.ts';
 import { StoreError } from '../core/errors.ts';
 import { jsonRows, toIso } from './row-values.ts';
-import { recountRun } from './run-totals.ts';
+import { recountRun } from './run-rows.ts';
 import { readPause } from './stored-settings.ts';
 
 export function operationsJournal(

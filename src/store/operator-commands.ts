@@ -12,10 +12,9 @@ import {
 } from '../core/operator.ts';
 import { utcTime } from '../core/durations-and-sizes.ts';
 import { makeAllDue, makeDue } from './due-accounts.ts';
-import { engineOf } from './engine.ts';
+import { engineOf, durably } from './engine.ts';
 import { PAUSE, readPause, writeSetting } from './stored-settings.ts';
 import type { Database, Tables } from './tables.ts';
-import { durably } from './transactions.ts';
 import { toIso } from './row-values.ts';
 
 type Command = Omit<OperatorActionRecord, 'seq' | 'account'>;

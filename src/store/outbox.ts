@@ -4,7 +4,7 @@ import type { NotifiedState } from '../core/notice.ts';
 import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/ports/outbox.ts';
 import type { Database, Tables } from './tables.ts';
 import { jsonList, toIso, toMs } from './row-values.ts';
-import { immediately } from './transactions.ts';
+import { immediately } from './engine.ts';
 
 export function createOutbox(db: Database): Outbox {
   return {

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 import { jsonList, toIso, toMs } from './row-values.ts';
 import type { Database, Tables } from './tables.ts';
-import { immediately } from './transactions.ts';
+import { immediately } from './engine.ts';
 
 /** Some rules read the operations of the last 24 hours, so a shorter retention would disable them. */
 const SHORTEST_MS = 2 * DAY_MS;

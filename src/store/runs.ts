@@ -3,16 +3,15 @@ import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely';
 import { cutSubject } from '../core/journal.ts';
 import type { Journal, NewRun, RunEnd } from '../core/ports/journal.ts';
 import type { Plan } from '../core/plan.ts';
-import { compressJson } from './compressed-json.ts';
+import { compressJson, planBody } from './compressed-json.ts';
 import type { Observations } from './observations.ts';
-import { planBody } from './plan-bodies.ts';
 import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database, RunsTable } from './tables.ts';
-import { durably, immediately } from './transactions.ts';
+import { durably, immediately } from './engine.ts';
 import { HOST } from './process-identity.ts';
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
 import { lockLost, ownRun } from './fence.ts';
-import { recountRun, remainingOf } from './run-totals.ts';
+import { recountRun, remainingOf } from './run-rows.ts';
 import { toIso } from './row-values.ts';
 
 export function runsJournal(

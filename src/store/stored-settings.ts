@@ -1,10 +1,9 @@
 // Keeps values of the program itself, such as the key of sessions, equal for every process that uses the store.
 import type { PauseOfAll } from '../core/operator.ts';
 import { sql } from 'kysely';
-import { engineOf } from './engine.ts';
+import { engineOf, durably } from './engine.ts';
 import { toIso } from './row-values.ts';
 import type { Database } from './tables.ts';
-import { durably } from './transactions.ts';
 
 export interface StoredSettings {
   /** The stored value. Without one, stores `fresh` and returns it; of several processes, the value of the first is kept. */

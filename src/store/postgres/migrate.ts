@@ -1,7 +1,7 @@
 // Creates the schema of the store, and refuses one that this version cannot use. Several processes may start at the same time.
 import { sql } from 'kysely';
 import { StoreError } from '../../core/errors.ts';
-import { engineOf } from '../engine.ts';
+import { durably } from '../engine.ts';
 import { creationOf, otherVersion } from '../creation.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
 import { nameOf, type PostgresLocation } from './postgres-errors.ts';
@@ -19,11 +19,7 @@ export async function migrate(
     const message = `there is no store in ${nameOf(location)}: no run has been made here yet`;
     throw new StoreError('store_missing', message);
   }
-  await db
-    .connection()
-    .execute((connection) =>
-      engineOf(db).transact(connection, CREATING, async () => createMissing(connection, location)),
-    );
+  await durably(db, CREATING, (connection) => createMissing(connection, location));
 }
 
 const OLDEST_SERVER = 130_000;
@@ -46,8 +42,8 @@ export async function checkServer(db: Database, location: PostgresLocation): Pro
   );
 }
 
-/** The transaction in which tables are created: one at a time in a database. */
-export const CREATING = { key: 'migrations', isDurable: true };
+/** The key of the transaction in which tables are created: one at a time in a database. */
+export const CREATING = 'migrations';
 
 /** Creates what is missing, in the transaction of the caller. */
 export async function createMissing(connection: Database, location: PostgresLocation): Promise<void> {

@@ -1,18 +1,29 @@
-// Opens the SQLite file: judges it first, makes it private, creates the tables, turns on WAL.
-import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+// Opens the SQLite file: judges it first, makes it private, creates the tables, turns on WAL. As an engine, SQLite has one
+// writer at a time, for all processes of one machine.
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { sql, type SqliteDatabase, SqliteDialect } from 'kysely';
 import { StoreError, errorCode } from '../../core/errors.ts';
 import type { OpenLocation } from '../../core/settings.ts';
 import { SQLite } from '../../system/sqlite.ts';
 import { creationOf, otherVersion } from '../creation.ts';
-import { databaseOver, type OpenDatabase, type OpenOptions } from '../engine.ts';
-import { immediately } from '../transactions.ts';
+import { databaseOver, type OpenDatabase, type OpenOptions, immediately, type Engine } from '../engine.ts';
 import { type Database, SCHEMA_VERSION } from '../tables.ts';
-import { sqliteEngine } from './sqlite-engine.ts';
 import { damagedStore, LOG_UNREADABLE, missingStore, readOnlyStore, toStoreError } from './sqlite-errors.ts';
 import { APPLICATION_ID, countAsOpen, hasLog, inspectStoreFile } from './store-file.ts';
+import { isDead } from '../process-identity.ts';
+import { toIso } from '../row-values.ts';
 
 /** How long opening waits for another process. This is the only wait that blocks the process. */
 const OPEN_TIMEOUT_MS = 2000;
@@ -194,4 +205,41 @@ function createTables(driver: SQLite.Database, file: string): void {
       driver.pragma(`user_version = ${SCHEMA_VERSION}`);
     })
     .immediate();
+}
+
+export function sqliteEngine(leaseMs: number): Engine {
+  return {
+    async transact(connection, options, work) {
+      if (!options.isDurable) return await transact(connection, work);
+      await sql`pragma synchronous = full`.execute(connection);
+      try {
+        return await transact(connection, work);
+      } finally {
+        await sql`pragma synchronous = normal`.execute(connection);
+      }
+    },
+    // A row that another one refers to may be pruned meanwhile.
+    isRepeatable: (error) =>
+      error instanceof SQLite.SqliteError && /^SQLITE_(BUSY|LOCKED|CONSTRAINT_FOREIGNKEY)/.test(error.code),
+    // The transaction has the write lock from its start.
+    forShare: sql``,
+    timeAfter: (ms, nowMs) => sql`${toIso(nowMs + ms)}`,
+    clockMs: (_connection, nowMs) => Promise.resolve(nowMs),
+    isDead,
+    leaseMs,
+  };
+}
+
+/** Takes the write lock at the start, so that a second writer cannot make the transaction fail later. */
+async function transact<T>(connection: Database, work: (connection: Database) => Promise<T>): Promise<T> {
+  await sql`begin immediate`.execute(connection);
+  try {
+    const result = await work(connection);
+    await sql`commit`.execute(connection);
+    return result;
+  } catch (error) {
+    // After a full disk SQLite may have rolled back already. Then this fails, and the first error is the cause.
+    await sql`rollback`.execute(connection).catch(() => undefined);
+    throw error;
+  }
 }

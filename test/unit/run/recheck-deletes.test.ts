@@ -1,7 +1,7 @@
 // What a recheck of planned deletes takes from the lists and from the run so far.
 import { describe, expect, it } from 'vitest';
 import { conclude, type NumberedOperation } from '../../../src/run/apply-context.ts';
-import { findingsNow, recheckNow } from '../../../src/run/recheck-deletes.ts';
+import { findingsNow, recheckNow } from '../../../src/run/apply-deletes.ts';
 import type { AllowedDelete, Policy } from '../../../src/core/catalog.ts';
 import type { History } from '../../../src/core/history.ts';
 import { entry, observed, person, wanted } from '../core/builders.ts';

@@ -1,7 +1,7 @@
 // What an account waits for before it takes a newer commit.
 import { describe, expect, it } from 'vitest';
 import type { CanaryHistory } from '../../../src/core/ports/journal.ts';
-import { openRollout } from '../../../src/run/rollout.ts';
+import { openRollout } from '../../../src/run/plan-account.ts';
 import type { PlanningDeps } from '../../../src/run/request.ts';
 import { bareRequest, unused } from './bare-context.ts';
 

@@ -19,8 +19,7 @@ import type {
 } from '../../../src/core/ports/journal.ts';
 import type { Engine } from '../../../src/store/engine.ts';
 import type { OpenLocation } from '../../../src/core/settings.ts';
-import { openPostgres } from '../../../src/store/postgres/database.ts';
-import { postgresEngine } from '../../../src/store/postgres/postgres-engine.ts';
+import { openPostgres, postgresEngine } from '../../../src/store/postgres/database.ts';
 import type { PostgresLocation } from '../../../src/store/postgres/postgres-errors.ts';
 import { createStore, type Store } from '../../../src/store/store.ts';
 import { openSqlite, type SqliteLocation } from '../../../src/store/sqlite/database.ts';

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/store/postgres/database.ts';
-import { prepareSession } from '../../../../src/store/postgres/session.ts';
+import { prepareSession } from '../../../../src/store/postgres/pool.ts';
 import type { PostgresLocation } from '../../../../src/store/postgres/postgres-errors.ts';
 import type { Database } from '../../../../src/store/tables.ts';
-import { immediately } from '../../../../src/store/transactions.ts';
+import { immediately } from '../../../../src/store/engine.ts';
 import { hasPostgres, queryPostgres } from '../../../support/postgres.ts';
 import { freshLocation } from '../fixture.ts';
 

@@ -6,7 +6,7 @@ import { openPostgres } from '../../../../src/store/postgres/database.ts';
 import type { PostgresLocation } from '../../../../src/store/postgres/postgres-errors.ts';
 import type { Database } from '../../../../src/store/tables.ts';
 import { whileBusy } from '../../../../src/store/store.ts';
-import { immediately } from '../../../../src/store/transactions.ts';
+import { immediately } from '../../../../src/store/engine.ts';
 import { hasPostgres, ownPostgres, queryPostgres, terminateConnections } from '../../../support/postgres.ts';
 import { freshLocation } from '../fixture.ts';
 import { costly } from '../../../support/thorough.ts';
