@@ -1,6 +1,6 @@
 // Log lines for a terminal.
 import { expect, it, vi } from 'vitest';
-import { readableLine } from '../../../src/daemon/open-log.ts';
+import { readableLine } from '../../../src/daemon/log.ts';
 
 it('on a terminal each event is one line, with the account, what happened and the run', () => {
   vi.stubEnv('NO_COLOR', '1');
