@@ -9,13 +9,13 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createIdentityReader, createTokenJudge, type HttpToken } from './access.ts';
 import { addPageActions } from './actions.ts';
-import { addApiActions } from './api-actions.ts';
-import { addApiReads } from './api-reads.ts';
+import { addApi } from './api.ts';
 import { ASSET_CACHING, ASSETS } from './assets.ts';
 import { type HttpEnv, PLAN_PATH } from './context.ts';
 import { answerFailure } from './failure.tsx';
 import {
   closeWhileStopping,
+  compressAnswers,
   findAddress,
   findPause,
   isSafe,
@@ -25,10 +25,10 @@ import {
   refuseReaders,
   refuseWriting,
   requireToken,
+  withSecurityHeaders,
 } from './middleware.ts';
 import { addPages } from './pages/page-routes.tsx';
 import { INTERNAL, NOT_FOUND, SIGN_IN_TOO_SLOW, storeFailed } from './refusals.ts';
-import { compressAnswers, withSecurityHeaders } from './responses.ts';
 import { createSessions } from './sessions.ts';
 import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 
@@ -99,8 +99,7 @@ export function buildApp(options: AppOptions): Hono<HttpEnv> {
       context.body(text, 200, { 'content-type': type, 'cache-control': ASSET_CACHING }),
     );
   app.use(findPause(() => daemon.pauseOfAll()));
-  addApiReads(app, { daemon, nowMs });
-  addApiActions(app, { daemon, log });
+  addApi(app, { daemon, log });
   addPages(app, daemon);
   addPageActions(app, { daemon, log });
   app.notFound((context) => answerFailure(context, NOT_FOUND));

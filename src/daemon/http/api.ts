@@ -1,4 +1,4 @@
-// The paths of the API that write or plan: the commands of an operator, and plans of proposed changes.
+// The paths of the API: accounts, runs, and the daemon itself; the commands of an operator, and plans of proposed changes.
 import { setImmediate } from 'node:timers/promises';
 import type { Hono } from 'hono';
 import PQueue from 'p-queue';
@@ -14,19 +14,23 @@ import {
   PLAN_DIGEST,
   REASON_TOO_LONG,
 } from '../../core/operator.ts';
-import type { ActionOutcome, DaemonApi } from '../daemon-api.ts';
+import { statesOf } from '../../core/account-states.ts';
+import { runReportToJson, runToJson } from '../../report/render.ts';
+import type { AccountView, ActionOutcome, DaemonApi, DaemonView } from '../daemon-api.ts';
 import { type ActionDeps, failureOf, MAX_BODY_BYTES, performFor } from './actions.ts';
 import { ACCOUNT, type HttpContext, type HttpEnv, PLAN_PATH } from './context.ts';
 import { apiFailure, limitBody, limitRequests } from './failure.tsx';
 import { parseJson, readPosted } from './posted-plans.ts';
-import { badRequest, type Failure, NOT_JSON, TOO_MANY_PLANS } from './refusals.ts';
+import { parseRunFilter } from './pages/runs-page.tsx';
+import { badRequest, type Failure, NO_ACCOUNT, NO_RUN, NOT_JSON, TOO_MANY_PLANS } from './refusals.ts';
 
 /** Posted plans that wait or are made. One is made at a time, since it uses a processor; each keeps its body in memory. */
 const MAX_PLANS = 5;
 const PLAN_IDLE_MS = 1_800_000;
 const JSON_TYPE = /^application\/json *(;|$)/i;
 
-export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
+export function addApi(app: Hono<HttpEnv>, deps: ActionDeps): void {
+  addReads(app, deps.daemon);
   // No form can send JSON. An old browser that names no site could otherwise act for somebody whom a proxy names.
   app.use('/api/*', async (context, next) => {
     const isJson = JSON_TYPE.test(context.req.header('content-type') ?? '');
@@ -49,6 +53,61 @@ export function addApiActions(app: Hono<HttpEnv>, deps: ActionDeps): void {
   );
   addApprovals(app, deps);
   addPlan(app, deps);
+}
+
+function addReads(app: Hono<HttpEnv>, daemon: DaemonApi): void {
+  app.get('/api/v1/status', async (context) => context.json(daemonToJson(await daemon.overview())));
+
+  app.get('/api/v1/accounts', async (context) => {
+    return context.json({ accounts: (await daemon.accounts()).map(accountToJson) });
+  });
+
+  app.get(`/api/v1/accounts/${ACCOUNT}`, async (context) => {
+    const account = await daemon.account(context.req.param('name'));
+    return account === null ? apiFailure(context, NO_ACCOUNT) : context.json(accountToJson(account));
+  });
+
+  app.get('/api/v1/runs', async (context) => {
+    const filter = parseRunFilter(context.req.queries(), context.get('page').nowMs);
+    if ('problem' in filter) return apiFailure(context, badRequest(filter.problem));
+    return context.json({ runs: (await daemon.runs(filter)).map(runToJson) });
+  });
+
+  app.get('/api/v1/runs/:id{[0-9a-f-]+}', async (context) => {
+    const report = await daemon.runReport(context.req.param('id'));
+    return report === null ? apiFailure(context, NO_RUN) : context.json(runReportToJson(report));
+  });
+}
+
+/** One account. Times are UTC ISO 8601. Each field is named, so that one added to a view is not published by accident. */
+function accountToJson(account: AccountView) {
+  const { pause, lastRun } = account;
+  return {
+    name: account.name,
+    state: statesOf(account)[0],
+    valid: account.valid,
+    issues: account.issues,
+    mode: account.mode,
+    schedule: account.schedule,
+    timezone: account.timezone,
+    region: account.region,
+    remoteAccountId: account.remoteAccountId,
+    paused: pause !== null,
+    pause,
+    activity: account.activity,
+    nextRunAt: account.nextRunAt,
+    consecutiveFailures: account.consecutiveFailures,
+    drift: account.drift,
+    pending: account.pending,
+    approved: account.approved,
+    lastRun: lastRun === null ? null : runToJson(lastRun),
+    lastSuccessAt: account.lastSuccessAt,
+  };
+}
+
+function daemonToJson({ version, startedAt, issues, commit, configurationErrors }: DaemonView) {
+  const shown = commit && { ...commit, changed: undefined };
+  return { version, startedAt, configurationValid: configurationErrors === 0, issues, commit: shown };
 }
 
 /** Approves many plans, one after the other. Each has a result of its own, whatever becomes of the others. */
