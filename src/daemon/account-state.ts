@@ -7,13 +7,13 @@ import {
   statesOf,
   waitsForApproval,
 } from '../core/account-states.ts';
-import type { AccountFacts, AccountView } from './daemon-api.ts';
+import type { AccountView } from './daemon-api.ts';
 
 /** The states of the accounts that the daemon lists: all of them are configured. */
 export const LISTED_STATES = ACCOUNT_STATES.filter((state) => state !== 'removed');
 
 export interface RankedAccount {
-  readonly account: AccountFacts;
+  readonly account: AccountView;
   readonly states: AccountStates;
 }
 
@@ -21,7 +21,7 @@ export interface RankedAccount {
  * The accounts with their states, in the order of a list: those that need a person most first, of these the oldest
  * first, then by name (2 before 10).
  */
-export function rankAccounts(accounts: readonly AccountFacts[]): RankedAccount[] {
+export function rankAccounts(accounts: readonly AccountView[]): RankedAccount[] {
   const ranked = accounts.map((account) => {
     const states = statesOf(account);
     const [first] = states;
@@ -38,7 +38,7 @@ function naturalKey(name: string): string {
 }
 
 /** When the state began, as far as that is known; empty, which is before every time, when the account never succeeded. */
-function sinceOf(state: AccountStateName, { pending, pause, lastSuccessAt }: AccountFacts): string {
+function sinceOf(state: AccountStateName, { pending, pause, lastSuccessAt }: AccountView): string {
   if (state === 'waiting') return pending?.since ?? '';
   if (state === 'paused') return pause?.since ?? '';
   return FAILING_STATES.has(state) ? (lastSuccessAt ?? '') : '';

@@ -13,8 +13,7 @@ import { outcomeOf } from '../core/run-outcome.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import { createAccountRuns } from './account-run.ts';
-import { createDaemonApi } from './create-daemon-api.ts';
-import type { DaemonApi } from './daemon-api.ts';
+import { createDaemonApi, type DaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Fleet } from './notify/commit-status.ts';
@@ -198,11 +197,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
     async fleet() {
       const commit = await registry.commit();
       if (commit === null || commit.dirty) return null;
-      const facts = await api.accountFacts();
-      return {
-        commit: commit.sha,
-        accounts: facts.filter(({ pause }) => pause === null).map(({ name }) => name),
-      };
+      const running = (await api.accounts()).filter(({ pause }) => pause === null);
+      return { commit: commit.sha, accounts: running.map(({ name }) => name) };
     },
     start() {
       isStarted = true;

@@ -8,13 +8,11 @@ import { pauseNote, problemNotes } from '../../../report/list-reports.ts';
 import { Inline, Instant, Table, type TableColumn } from '../../../report/html.tsx';
 import { statusTone } from '../../../report/run-status.ts';
 import { needsPerson, type RankedAccount } from '../../account-state.ts';
-import type { AccountView } from '../../daemon-api.ts';
 import { AccountStates } from './account-facts.tsx';
 import { AccountLink, RunLink, ShortCommit } from './page-parts.tsx';
 
 /** What a row shows of its account. */
-export interface AccountRow extends Pick<RankedAccount, 'states'> {
-  readonly view: AccountView;
+export interface AccountRow extends RankedAccount {
   /** The last runs, newest first. */
   readonly runs: readonly RunMark[];
   /** How far the run at work is, or what is still to apply and who loses what by it; empty where nothing is. */
@@ -27,14 +25,14 @@ const NONE = <span class="quiet">–</span>;
 const columnsOf = (shared: readonly string[]): readonly TableColumn<AccountRow>[] => [
   {
     head: 'Account',
-    cell: ({ view: { name, region, mode } }) => (
+    cell: ({ account: { name, region, mode } }) => (
       <>
         <AccountLink name={name} />
         <div class="note">{[region, mode].filter((each) => each !== null).join(' · ')}</div>
       </>
     ),
   },
-  { head: 'State', is: 'state', cell: ({ view }) => <AccountStates account={view} /> },
+  { head: 'State', is: 'state', cell: ({ account }) => <AccountStates account={account} /> },
   {
     head: 'What',
     is: 'what',
@@ -48,17 +46,17 @@ const columnsOf = (shared: readonly string[]): readonly TableColumn<AccountRow>[
   {
     head: 'Held',
     is: 'number',
-    cell: ({ view: { lastRun: run } }) => (run?.status !== 'running' && run?.held) || NONE,
+    cell: ({ account: { lastRun: run } }) => (run?.status !== 'running' && run?.held) || NONE,
   },
   { head: 'Last runs', is: 'strip', cell: ({ runs }) => <RunBars runs={runs} /> },
-  { head: 'Last run', is: 'last', cell: ({ view: { lastRun } }) => <RunLink run={lastRun} /> },
+  { head: 'Last run', is: 'last', cell: ({ account: { lastRun } }) => <RunLink run={lastRun} /> },
   {
     head: 'Next run',
     is: 'next',
-    cell: ({ view: { nextRunAt: at, pause } }) =>
+    cell: ({ account: { nextRunAt: at, pause } }) =>
       at === null ? pause === null ? 'none' : 'paused' : <Instant at={at} />,
   },
-  { head: 'Commit', is: 'commit', cell: ({ view: { lastRun } }) => <ShortCommit run={lastRun} /> },
+  { head: 'Commit', is: 'commit', cell: ({ account: { lastRun } }) => <ShortCommit run={lastRun} /> },
 ];
 
 interface AccountTableProps {
@@ -87,12 +85,12 @@ export function AccountTable({ shared, rows }: AccountTableProps) {
 }
 
 /** What the account needs or does, and why. */
-function notesOf({ view, states, work }: AccountRow, shared: readonly string[]): Line[] {
-  const { pause, pending } = view;
-  const issues = view.issues.filter((each) => !shared.includes(each));
+function notesOf({ account, states, work }: AccountRow, shared: readonly string[]): Line[] {
+  const { pause, pending } = account;
+  const issues = account.issues.filter((each) => !shared.includes(each));
   const waits = pending !== null && states.includes('waiting');
   return [
-    ...problemNotes({ ...view, issues, state: states[0] }),
+    ...problemNotes({ ...account, issues, state: states[0] }),
     ...(work.length === 0 ? [] : [work]),
     ...(waits ? [[toned('quiet', 'planned ', { time: pending.since })]] : []),
     ...(pause === null ? [] : [[toned('quiet', ...pauseNote(pause, { time: pause.since }))]]),

@@ -6,7 +6,7 @@ import type { Line } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Inline, Instant, Text } from '../../../report/html.tsx';
 import { LISTED_STATES, needsPerson, rankAccounts, type RankedAccount } from '../../account-state.ts';
-import type { AccountFacts, DaemonView } from '../../daemon-api.ts';
+import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import { useFrame } from '../context.ts';
 import { AccountTable, type AccountRow } from './account-table.tsx';
 import { Layout } from './layout.tsx';
@@ -86,7 +86,7 @@ function summaryOf({ total, matching, filter }: AccountList, { commit }: DaemonV
 
 /** What is most worth knowing, each as a filter; the one that is selected leads back to all accounts. */
 function Tiles({ list: { filter, tiles, total } }: { readonly list: AccountList }) {
-  const sum = (tile: Tile, read: (account: AccountFacts) => number | undefined) =>
+  const sum = (tile: Tile, read: (account: AccountView) => number | undefined) =>
     tiles[tile].reduce((amount, { account }) => amount + (read(account) ?? 0), 0);
   const needs = LISTED_STATES.map((state) => {
     const amount = tiles['need-you'].filter(({ states }) => states[0] === state).length;
@@ -172,7 +172,7 @@ export interface AccountList {
 }
 
 /** A page behind the last one is the last one: accounts may have left the list since the address was made. */
-export function listAccounts(accounts: readonly AccountFacts[], wanted: AccountFilter): AccountList {
+export function listAccounts(accounts: readonly AccountView[], wanted: AccountFilter): AccountList {
   const words = wanted.text.toLowerCase().split(/\s+/);
   const ranked = rankAccounts(accounts);
   const found = wanted.text === '' ? ranked : ranked.filter((each) => hasWords(each, words));

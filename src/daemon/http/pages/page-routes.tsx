@@ -96,22 +96,21 @@ function runShownFor({ pending, lastRun, issues }: AccountView, runs: readonly R
   return planned?.id ?? null;
 }
 
-/** The lists. Of the accounts that a page does not show, only what it is sorted and filtered by is read. */
+/** The lists. */
 function addLists(app: Hono<HttpEnv>, daemon: DaemonApi): void {
   app.get('/', async (context) => {
-    const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accountFacts()]);
+    const [overview, accounts] = await Promise.all([daemon.overview(), daemon.accounts()]);
     const list = listAccounts(
       accounts,
       accountFilterOf((name) => context.req.query(name)),
     );
     const { nowMs } = context.get('page');
     const names = list.shown.map(({ account }) => account.name);
-    const [views, marks] = await Promise.all([daemon.accounts(names), daemon.latestRuns(names, BAR_RUNS)]);
+    const marks = await daemon.latestRuns(names, BAR_RUNS);
     const rows = await Promise.all(
-      list.shown.flatMap(({ account: { name }, states }) => {
-        const view = views.find((each) => each.name === name);
-        const runs = marks.filter(({ account }) => account === name);
-        return view === undefined ? [] : [rowOf(daemon, { view, states, runs }, nowMs)];
+      list.shown.map((each) => {
+        const runs = marks.filter(({ account }) => account === each.account.name);
+        return rowOf(daemon, { ...each, runs }, nowMs);
       }),
     );
     return await answerPage(context, <AccountsPage daemon={overview} list={list} rows={rows} />);
@@ -137,7 +136,7 @@ const MAX_DELETES = 100;
 
 /** Adds what is still to apply and who loses what by it, or how far the run at work is. */
 async function rowOf(daemon: DaemonApi, row: Omit<AccountRow, 'work'>, nowMs: number): Promise<AccountRow> {
-  const { pending, lastRun, drift } = row.view;
+  const { pending, lastRun, drift } = row.account;
   if (lastRun?.status === 'running') {
     const progress = await daemon.runProgress(lastRun.id);
     return { ...row, work: progress === null ? [] : progressLine(progress, nowMs) };

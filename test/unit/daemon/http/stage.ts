@@ -165,8 +165,7 @@ function memoryDaemon(stage: Stage, recorded: Recorded): DaemonApi {
     isStopping: () => stage.isStopping,
     overview: async () => send(stage.overview),
     accountNames: () => stage.accounts.map(({ name }) => name),
-    accounts: async (names) => send(stage.accounts.filter(({ name }) => names.includes(name))),
-    accountFacts: async () => send(stage.accounts),
+    accounts: async () => send(stage.accounts),
     account: async (name) => send(find(name)),
     async runs(filter) {
       const { account, limit, hasDeletes } = filter;

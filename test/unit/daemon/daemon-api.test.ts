@@ -1,6 +1,6 @@
 // What the daemon's API shows of an account.
 import { expect, it } from 'vitest';
-import { createDaemonApi, type DaemonApiOptions } from '../../../src/daemon/create-daemon-api.ts';
+import { createDaemonApi, type DaemonApiOptions } from '../../../src/daemon/daemon-api.ts';
 import { virtualClock } from './virtual-clock.ts';
 
 const T0 = Date.parse('2026-06-01T10:00:00.000Z');
