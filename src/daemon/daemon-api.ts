@@ -15,9 +15,6 @@ import {
 } from '../core/operator.ts';
 import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
-import type { AccountRuns } from './account-run.ts';
-import type { Log } from './log.ts';
-import type { RunLoop } from './run-loop.ts';
 import type { Metrics } from './metrics.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { PostedPlan } from '../run/posted-plan.ts';
@@ -104,11 +101,14 @@ export interface DaemonApi extends Pick<JournalReader, History> {
 export interface DaemonApiOptions {
   readonly version: string;
   readonly clock: Clock;
-  readonly log: Pick<Log, 'warn'>;
   readonly registry: AccountRegistry;
-  readonly loop: Pick<RunLoop, 'problem' | 'nextTickMs' | 'wake'>;
+  /** When the account runs next by its schedule. */
+  readonly nextTickMs: (account: string) => number | null;
+  /** Makes the daemon look at once for accounts that are due. */
+  readonly wake: () => void;
+  /** Why accounts cannot be run now. */
+  readonly problems: () => readonly (string | null)[];
   readonly isStopped: () => boolean;
-  readonly runs: Pick<AccountRuns, 'problem'>;
   readonly reader: JournalReader;
   readonly operator: OperatorCommands;
   readonly metrics: Metrics;
@@ -124,7 +124,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
   function view(account: RegisteredAccount, record: AccountRecord | undefined): AccountView {
     const { name, settings, errors } = account;
     const { pause = null } = record?.state ?? {};
-    const nextRunMs = record?.dueMs ?? options.loop.nextTickMs(name);
+    const nextRunMs = record?.dueMs ?? options.nextTickMs(name);
     return {
       name,
       file: relative(dirname(registry.service().file), account.file),
@@ -168,9 +168,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
         startedAt,
         issues: [
           ...registry.serviceErrors().map(formatConfigIssue),
-          ...[registry.sourceProblem(), options.runs.problem(), options.loop.problem()].filter(
-            (problem) => problem !== null,
-          ),
+          ...[registry.sourceProblem(), ...options.problems()].filter((problem) => problem !== null),
         ],
         configurationErrors: registry.serviceErrors().length,
         commit: await registry.commit(),
@@ -194,7 +192,7 @@ export function createDaemonApi(options: DaemonApiOptions): DaemonApi {
       if (action === 'fetch' && registry.service().source === undefined) return { type: 'no_source' };
       if ((action === 'sync' || action === 'fetch') && isStopping()) return { type: 'stopping' };
       const outcome = await operator.operate(request, by, clock.nowMs());
-      options.loop.wake();
+      options.wake();
       void showState(account);
       return outcome;
     },

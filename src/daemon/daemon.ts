@@ -180,8 +180,9 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
   const api = createDaemonApi({
     ...options,
-    runs,
-    loop,
+    nextTickMs: (account) => loop.nextTickMs(account),
+    wake: () => loop.wake(),
+    problems: () => [runs.problem(), loop.problem()],
     isStopped: () => stopping !== null,
   });
   registry.onChange(applyConfiguration);

@@ -22,7 +22,7 @@ async function viewOf(state: object, dueMs: number | null = null) {
       service: () => ({ file: '/etc/rolecall.yaml' }),
       serviceErrors: () => [],
     },
-    loop: { nextTickMs: () => T0 + 60_000 },
+    nextTickMs: () => T0 + 60_000,
     reader: {
       accounts: async () => [{ ...record, state: { approval: null, pause: null, pending: null, ...state } }],
     },
