@@ -8,7 +8,7 @@ import type {
   ConfiguredAccount,
   ServiceSettings,
 } from '../core/settings.ts';
-import type { Schedule } from './ticks.ts';
+import type { Schedule } from './cron.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -1,5 +1,7 @@
-// When cron lines tick: node-cron computes it. It cannot look back, which freeze windows need, so that part is here.
+// When cron lines, and the schedules of accounts, tick: node-cron computes it. Its timers are not used, because they do not
+// notice that the clock was set. It cannot look back, which freeze windows need, so that part is here.
 import { createTask, parse, type ScheduledTask, validate } from 'node-cron';
+import type { Tick } from '../core/ports/locks.ts';
 import { DAY_MS } from '../core/durations-and-sizes.ts';
 
 /** No change to daylight saving time moves the clocks by more. */
@@ -118,4 +120,95 @@ function offsetMs(atMs: number, timeZone: string): number {
   // Swedish times are written as 2026-06-01 12:00:00.
   const wallMs = Date.parse(`${clock.format(atMs).replace(' ', 'T')}Z`);
   return wallMs - Math.floor(atMs / 1000) * 1000;
+}
+
+/** A larger step back is not an ordinary correction of the clock. */
+const JUMP_MS = 2000;
+/** A tick that is noticed later than this is a catch-up: the process or the machine was suspended, or the clock was set. */
+const LATE_MS = 60_000;
+/** The jitter of a run: a tenth of the interval, and at most this. */
+const MOST_JITTER_MS = 30_000;
+/** Several, so that none is missed where the clock of this machine is ahead of that of the store. */
+const UPCOMING = 8;
+
+export interface Schedule {
+  readonly name: string;
+  readonly schedule: string;
+  readonly timezone: string;
+}
+
+/** The accounts with the same cron line and time zone. */
+interface Line extends Pick<Schedule, 'schedule' | 'timezone'> {
+  readonly accounts: string[];
+  readonly jitterMs: number;
+  readonly longestGapMs: number;
+  /** The next ticks, in order. */
+  upcoming: number[];
+}
+
+export class Ticks {
+  readonly #lines = new Map<string, Line>();
+  readonly #lineOf = new Map<string, Line>();
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  /** Replaces the schedules by these. Lines that remain keep their next ticks. */
+  update(schedules: readonly Schedule[]): void {
+    const before = new Map(this.#lines);
+    this.#lines.clear();
+    this.#lineOf.clear();
+    for (const each of schedules) {
+      const key = `${each.schedule} ${each.timezone}`;
+      const line = this.#lines.get(key) ?? { ...(before.get(key) ?? newLine(each)), accounts: [] };
+      line.accounts.push(each.name);
+      this.#lines.set(key, line);
+      this.#lineOf.set(each.name, line);
+    }
+  }
+
+  /** The latest tick of each account since the last `advance`. Computes all ticks again when the clock was set back. */
+  passed(nowMs: number): Tick[] {
+    if (nowMs < this.#lookedMs - JUMP_MS) for (const line of this.#lines.values()) line.upcoming = [];
+    this.#lookedMs = nowMs;
+    const ticks: Tick[] = [];
+    for (const line of this.#lines.values()) {
+      refill(line);
+      const tickMs = line.upcoming.findLast((ms) => ms <= nowMs);
+      if (tickMs === undefined) continue;
+      const trigger = nowMs - tickMs > LATE_MS ? 'catch_up' : 'schedule';
+      for (const account of line.accounts)
+        ticks.push({ account, tickMs, dueMs: tickMs + Math.random() * line.jitterMs, trigger });
+    }
+    return ticks;
+  }
+
+  /** Goes on to the ticks after this time: those before it are stored. */
+  advance(nowMs: number): void {
+    for (const line of this.#lines.values()) line.upcoming = line.upcoming.filter((ms) => ms > nowMs);
+  }
+
+  nextMs(account: string): number | null {
+    const line = this.#lineOf.get(account);
+    return line?.upcoming.find((ms) => ms > this.#lookedMs) ?? null;
+  }
+
+  longestGapMs(account: string): number | null {
+    return this.#lineOf.get(account)?.longestGapMs ?? null;
+  }
+}
+
+function newLine({ schedule, timezone }: Schedule): Omit<Line, 'accounts'> {
+  const gaps = gapsMs(schedule, timezone);
+  return {
+    schedule,
+    timezone,
+    jitterMs: gaps.length === 0 ? 0 : Math.min(Math.min(...gaps) / 10, MOST_JITTER_MS),
+    longestGapMs: Math.max(0, ...gaps),
+    upcoming: [...nextTicks(schedule, timezone, UPCOMING)],
+  };
+}
+
+function refill(line: Line): void {
+  if (line.upcoming.length > UPCOMING / 2) return;
+  const last = line.upcoming.at(-1) ?? 0;
+  line.upcoming.push(...nextTicks(line.schedule, line.timezone, UPCOMING).filter((ms) => ms > last));
 }

@@ -4,9 +4,8 @@ import type { Clock, RunSignals } from '../core/ports/clock.ts';
 import type { DueAccount, DueAccounts, DueReason, Lease, Locks } from '../core/ports/locks.ts';
 import { describeFailure } from '../run/run-result.ts';
 import type { AccountRegistry } from './account-registry.ts';
-import { latestTickMs } from './cron.ts';
+import { latestTickMs, Ticks } from './cron.ts';
 import type { Log } from './log.ts';
-import { Ticks } from './ticks.ts';
 
 const POLL_MS = 250;
 /** How often rarer work is done, at least: a bit more often than once a second. */

@@ -1,6 +1,6 @@
 // When schedules tick, with a clock that the test sets.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Ticks } from '../../../src/daemon/ticks.ts';
+import { Ticks } from '../../../src/daemon/cron.ts';
 
 const NOON = Date.parse('2026-06-01T12:00:00.000Z');
 const SECOND_MS = 1000;
