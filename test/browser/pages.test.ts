@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)('the pages in a browser', () => {
     240_000,
   );
 
-  it.concurrent(
+  it.runIf(isThorough).concurrent(
     'are kept up to date until a click stops it, and never show another plan under the button that approves',
     async () => {
       const { page, problems, close } = await openWindow();

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { type Scene, scene } from '../support/scene.ts';
+import { costly } from '../support/thorough.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 
 /** The offered values with their descriptions; the last line of the output is for the script. */
@@ -53,7 +54,7 @@ test('completion reads the --config of the completed line, and is silent when no
   expect(await offered(s, 'plan', '')).toEqual({});
 });
 
-test('the script for bash works without the package bash-completion', async () => {
+costly('the script for bash works without the package bash-completion', async () => {
   const workspace = makeWorkspace('unused');
   const { stdout } = await workspace.run(['completion', 'bash']);
   const script = `${stdout}

@@ -168,53 +168,56 @@ costly(
   },
 );
 
-test('pause and resume work on the command line and over HTTP, can be repeated, and survive a restart', async () => {
-  const on = await stage({
-    skills: ['Go'],
-    file: `mode: apply\nschedule: ${EVERY_SECOND}\nskills: [Go, Zig]`,
-  });
-  const { s } = on;
-  let { daemon } = on;
-  await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
-
-  for (const _ of [1, 2]) expect((await s.run(['pause', 'acme'])).status).toBe(0);
-  await s.until('the account is idle', async () => (await on.account()).activity === 'idle');
-  expect(await on.account()).toMatchObject({ paused: true });
-  await daemon.stop();
-  const rows = s.rows('select id from runs');
-
-  daemon = await startDaemon(s);
-  const again = onStage(s, daemon);
-  expect(await again.account()).toMatchObject({ paused: true });
-  expect((await daemon.metrics()).get('rolecall_paused{account="acme"}')).toBe(1);
-  s.sandbox.removeEntry('acme', s.idOf('Zig'));
-  const tick = async () =>
-    (await daemon.metrics()).get('rolecall_next_run_timestamp_seconds{account="acme"}') ?? 0;
-  const first = await tick();
-  await s.until('a tick has passed', async () => (await tick()) > first);
-  expect((await again.account()).nextRunAt).toBeNull();
-  expect(s.rows('select id from runs')).toEqual(rows);
-
-  // A requested run starts although the account is paused.
-  expect(await again.sync()).toMatchObject({ trigger: 'manual', status: 'converged', created: 1 });
-  expect(await again.account()).toMatchObject({ paused: true });
-
-  for (const _ of [1, 2]) {
-    expect(await daemon.api('accounts/acme/resume', {})).toEqual({
-      status: 200,
-      body: { status: 'resumed' },
+costly(
+  'pause and resume work on the command line and over HTTP, can be repeated, and survive a restart',
+  async () => {
+    const on = await stage({
+      skills: ['Go'],
+      file: `mode: apply\nschedule: ${EVERY_SECOND}\nskills: [Go, Zig]`,
     });
-  }
-  const before = daemon.runsEnded('acme');
-  await s.until('it runs on its schedule', () => daemon.runsEnded('acme') > before);
-  expect(await daemon.api('accounts/acme/pause', {})).toEqual({ status: 200, body: { status: 'paused' } });
-  expect((await s.run(['resume', 'acme'])).status).toBe(0);
-  expect(await again.account()).toMatchObject({ paused: false });
+    const { s } = on;
+    let { daemon } = on;
+    await s.until('it has converged', () => daemon.runsEnded('acme', 'converged') > 0);
 
-  expect((await s.run(['pause', 'nobody'])).status).toBe(64);
-  expect((await daemon.api('accounts/nobody/pause', {})).status).toBe(404);
-  expect(s.rows('select name from accounts')).toEqual([{ name: 'acme' }]);
-});
+    for (const _ of [1, 2]) expect((await s.run(['pause', 'acme'])).status).toBe(0);
+    await s.until('the account is idle', async () => (await on.account()).activity === 'idle');
+    expect(await on.account()).toMatchObject({ paused: true });
+    await daemon.stop();
+    const rows = s.rows('select id from runs');
+
+    daemon = await startDaemon(s);
+    const again = onStage(s, daemon);
+    expect(await again.account()).toMatchObject({ paused: true });
+    expect((await daemon.metrics()).get('rolecall_paused{account="acme"}')).toBe(1);
+    s.sandbox.removeEntry('acme', s.idOf('Zig'));
+    const tick = async () =>
+      (await daemon.metrics()).get('rolecall_next_run_timestamp_seconds{account="acme"}') ?? 0;
+    const first = await tick();
+    await s.until('a tick has passed', async () => (await tick()) > first);
+    expect((await again.account()).nextRunAt).toBeNull();
+    expect(s.rows('select id from runs')).toEqual(rows);
+
+    // A requested run starts although the account is paused.
+    expect(await again.sync()).toMatchObject({ trigger: 'manual', status: 'converged', created: 1 });
+    expect(await again.account()).toMatchObject({ paused: true });
+
+    for (const _ of [1, 2]) {
+      expect(await daemon.api('accounts/acme/resume', {})).toEqual({
+        status: 200,
+        body: { status: 'resumed' },
+      });
+    }
+    const before = daemon.runsEnded('acme');
+    await s.until('it runs on its schedule', () => daemon.runsEnded('acme') > before);
+    expect(await daemon.api('accounts/acme/pause', {})).toEqual({ status: 200, body: { status: 'paused' } });
+    expect((await s.run(['resume', 'acme'])).status).toBe(0);
+    expect(await again.account()).toMatchObject({ paused: false });
+
+    expect((await s.run(['pause', 'nobody'])).status).toBe(64);
+    expect((await daemon.api('accounts/nobody/pause', {})).status).toBe(404);
+    expect(s.rows('select name from accounts')).toEqual([{ name: 'acme' }]);
+  },
+);
 
 test('a run that a guard blocked waits for an approval even in apply mode, and the approval releases it once', async () => {
   const skills = Array.from({ length: 12 }, (_, index) => `S${index}`);

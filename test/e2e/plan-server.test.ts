@@ -20,6 +20,7 @@ import {
   TOKEN,
   tokenVariable,
 } from '../support/scene.ts';
+import { costly } from '../support/thorough.ts';
 import { makeWorkspace, type Result, type Workspace } from '../support/workspace.ts';
 
 interface Stage {
@@ -113,7 +114,7 @@ test('plan --server returns the plan that the next run of the daemon makes from 
   expect({ ...own, createdAt: '' }).toEqual({ ...plan, createdAt: '' });
 });
 
-test('plan --server holds the deletes of a working tree older than the last applied commit', async () => {
+costly('plan --server holds the deletes of a working tree older than the last applied commit', async () => {
   const { client, ask } = await stage({ file: 'skills: [Go]' }, async (on) => {
     const folder = join(on.folder, 'config');
     git(folder, ['init', '-q']);

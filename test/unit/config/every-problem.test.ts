@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { formatConfigIssue } from '../../../src/core/errors.ts';
 import { visible } from '../../../src/report/escape-invisible.ts';
+import { costly } from '../../support/thorough.ts';
 import { ACCOUNT, SERVICE, load, loadAccount, workspace } from './workspace.ts';
 
 test('a duplicate key is reported beside the other problems of its file, and no value of it is used', async () => {
@@ -106,7 +107,7 @@ test('a folder of accounts that cannot be listed is an error', async () => {
   expect(issues.map(({ message }) => message)).toEqual([expect.stringContaining('loop is not searched')]);
 });
 
-test('a glob of accounts that matches too many folders is an error, and is reported quickly', async () => {
+costly('a glob of accounts that matches too many folders is an error, and is reported quickly', async () => {
   const folder = workspace({ 'rolecall.yaml': `${SERVICE}accounts: "**/*.yaml"`, 'a/a.yaml': ACCOUNT });
   for (let index = 0; index < 5200; index += 1)
     mkdirSync(path.join(folder, `b/${index % 70}/${index}`), { recursive: true });

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readConfigCommit } from '../../../src/git/commit.ts';
 import { git } from '../../support/git.ts';
-import { times } from '../../support/thorough.ts';
+import { someOf, times } from '../../support/thorough.ts';
 import { cloneOf, content, folderNames, head, makeOrigin } from './origin.ts';
 import { workspace } from '../config/workspace.ts';
 
@@ -62,19 +62,26 @@ function failCheckouts(): void {
   vi.stubEnv('PATH', `${folder}:${search}`);
 }
 
+type Leftover = readonly [string, (clone: string, sha: string) => void];
+
 describe('a checkout that is opened again', () => {
-  test.each<[string, (clone: string, sha: string) => void]>([
-    [
-      'a part of another commit',
-      (clone) => mkdirSync(path.join(clone, 'f'.repeat(40), 'config'), { recursive: true }),
-    ],
-    [
-      'another clone',
-      (clone) => mkdirSync(path.join(clone, '../clone-x/repository.git'), { recursive: true }),
-    ],
-    ['a new link', (clone) => symlinkSync('clone-x/y', path.join(clone, '../current.new'))],
-    ['lock files and an incomplete pack', leaveLocks],
-  ])('has its commit without the network after it was left with %s', async (_title, leave) => {
+  test.each(
+    someOf<Leftover>(
+      [
+        ['lock files and an incomplete pack', leaveLocks],
+        [
+          'a part of another commit',
+          (clone) => mkdirSync(path.join(clone, 'f'.repeat(40), 'config'), { recursive: true }),
+        ],
+        [
+          'another clone',
+          (clone) => mkdirSync(path.join(clone, '../clone-x/repository.git'), { recursive: true }),
+        ],
+        ['a new link', (clone) => symlinkSync('clone-x/y', path.join(clone, '../current.new'))],
+      ],
+      2,
+    ),
+  )('has its commit without the network after it was left with %s', async (_title, leave) => {
     const origin = makeOrigin({ 'config/a.yaml': '1' });
     const sha = head(origin);
     await (await origin.open()).refresh();
@@ -91,21 +98,29 @@ describe('a checkout that is opened again', () => {
     expect(content(checkout)).toBe('2');
   });
 
-  test.each<[string, (clone: string, sha: string) => void]>([
-    ['an empty file', (clone, sha) => truncateSync(path.join(clone, sha, 'config/a.yaml'))],
-    ['another file', (clone, sha) => writeFileSync(path.join(clone, sha, 'config/x.ignored.yaml'), '9')],
-    ['a lost folder', (clone, sha) => rmSync(path.join(clone, sha), { recursive: true })],
-    [
-      'no list of folders',
-      (clone) => rmSync(path.join(clone, 'repository.git/worktrees'), { recursive: true }),
-    ],
-    ['a broken index', (clone) => truncateSync(path.join(worktree(clone), 'index'), 20)],
-    ['another place on the disk', (clone) => renameSync(clone, `${clone}x`)],
-    ['no objects', (clone) => rmSync(path.join(clone, 'repository.git/objects'), { recursive: true })],
-    ['no HEAD', (clone) => rmSync(path.join(clone, 'repository.git/HEAD'))],
-    ['a broken configuration', (clone) => writeFileSync(path.join(clone, 'repository.git/config'), '[[[')],
-    ['empty objects', (clone) => emptyObjects(path.join(clone, 'repository.git'))],
-  ])('is cloned again when it has %s, and still refuses a rewritten branch', async (_title, damage) => {
+  test.each(
+    someOf<Leftover>(
+      [
+        ['an empty file', (clone, sha) => truncateSync(path.join(clone, sha, 'config/a.yaml'))],
+        ['another file', (clone, sha) => writeFileSync(path.join(clone, sha, 'config/x.ignored.yaml'), '9')],
+        ['empty objects', (clone) => emptyObjects(path.join(clone, 'repository.git'))],
+        ['a lost folder', (clone, sha) => rmSync(path.join(clone, sha), { recursive: true })],
+        [
+          'no list of folders',
+          (clone) => rmSync(path.join(clone, 'repository.git/worktrees'), { recursive: true }),
+        ],
+        ['a broken index', (clone) => truncateSync(path.join(worktree(clone), 'index'), 20)],
+        ['another place on the disk', (clone) => renameSync(clone, `${clone}x`)],
+        ['no objects', (clone) => rmSync(path.join(clone, 'repository.git/objects'), { recursive: true })],
+        ['no HEAD', (clone) => rmSync(path.join(clone, 'repository.git/HEAD'))],
+        [
+          'a broken configuration',
+          (clone) => writeFileSync(path.join(clone, 'repository.git/config'), '[[['),
+        ],
+      ],
+      4,
+    ),
+  )('is cloned again when it has %s, and still refuses a rewritten branch', async (_title, damage) => {
     const origin = makeOrigin({ 'config/a.yaml': '1', '.gitignore': '*.ignored.yaml\n' });
     const first = head(origin);
     const second = origin.commit({ 'config/a.yaml': '2' });
@@ -158,10 +173,15 @@ describe('a checkout that is opened again', () => {
     expect(checkout.current()?.folder).toBe(path.join(cloneOf(origin), second));
   });
 
-  test.each([
-    ['the first', false],
-    ['another', true],
-  ])(
+  test.each(
+    someOf(
+      [
+        ['another', true],
+        ['the first', false],
+      ] as const,
+      1,
+    ),
+  )(
     'is complete and continues wherever it was killed while it fetched %s commit',
     async (_title, hadOne) => {
       const origin = makeOrigin({ 'config/a.yaml': '1' });
