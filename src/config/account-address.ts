@@ -5,7 +5,7 @@ import { holdsToken, looksLikeSecret, NOT_SHOWN } from '../core/secret-looks.ts'
 import { baseUrl } from './field-formats.ts';
 import { isPlainHttp, parseBaseUrl } from './addresses.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { issueAt, issueAtKey, type YamlFile, quoted } from './yaml/yaml-file.ts';
 
 /** Names of accounts are names of files and parts of addresses. */
 export const ACCOUNT_NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
@@ -38,9 +38,10 @@ export function accountAddress(
   if (first === undefined)
     return { issues: [file.issue(file.root, '`region` or `baseUrl` is missing; add one of them')] };
   if (keys.length === 1) return first;
-  const { key, parent } = locate(file, ['baseUrl']);
   const message = 'an account has either `region` or `baseUrl`, not both; remove one of them';
-  return { issues: [file.issue(key ?? parent, message), ...addresses.flatMap(({ issues }) => issues)] };
+  return {
+    issues: [issueAtKey(file, ['baseUrl'], message), ...addresses.flatMap(({ issues }) => issues)],
+  };
 }
 
 function keyAddress(
@@ -53,13 +54,12 @@ function keyAddress(
     key === 'region' ? regionAddress(file, raw['region'], regions) : baseUrl.safeParse(raw['baseUrl']).data;
   if (address === undefined) return { issues: [] };
   if (typeof address !== 'string') return { issues: [address.issue] };
-  const spot = spotOf(locate(file, [key]));
   if (isPlainHttp(address) && raw['allowInsecure'] !== true) {
     const message =
       'http:// would send the token unencrypted to another machine; use https://, or set `allowInsecure: true`';
-    return { issues: [file.issue(spot, message)] };
+    return { issues: [issueAt(file, [key], message)] };
   }
-  return { address: { baseUrl: address, place: file.issue(spot, '') }, issues: [] };
+  return { address: { baseUrl: address, place: issueAt(file, [key]) }, issues: [] };
 }
 
 function regionAddress(
@@ -75,7 +75,7 @@ function regionAddress(
     known.length === 0
       ? '`regions` in rolecall.yaml is empty: add the region there, or use `baseUrl`'
       : `known regions: ${someOf(known)}${near === undefined ? '' : `; did you mean ${near}?`}`;
-  return { issue: file.issue(spotOf(locate(file, ['region'])), `unknown region ${quoted(region)}; ${fix}`) };
+  return { issue: issueAt(file, ['region'], `unknown region ${quoted(region)}; ${fix}`) };
 }
 
 function someOf(regions: readonly string[]): string {

@@ -20,7 +20,7 @@ import { LEADS_OUT } from './files-on-disk.ts';
 import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
 import { type AccountRead, inheritedRollout, type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
-import { locate, plainRoot, spotOf, type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
+import { issueAt, plainRoot, type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import type { ServiceFile } from './service-schema.ts';
@@ -90,7 +90,7 @@ export async function readAccount(
   const globs = isOwn ? rolloutGlobs(file, [], rollout) : context.defaultRollout;
   const token = parts.token && {
     ref: absoluteRef(parts.token, path.dirname(filePath)),
-    place: file.issue(spotOf(locate(file, ['token'])), ''),
+    place: issueAt(file, ['token']),
   };
   const isValid = !found.some(({ severity }) => severity === 'error');
   return {
@@ -138,40 +138,36 @@ async function readLists(
   for (const [index, item] of (parts.extends ?? []).entries()) {
     const { file: written, except = {} } = typeof item === 'string' ? { file: item } : item;
     const catalog = path.resolve(path.dirname(file.path), written);
-    const spot = spotOf(locate(file, ['extends', index]));
+    const issue = (message: string, severity?: ConfigIssue['severity']): ConfigIssue =>
+      issueAt(file, ['extends', index], message, severity);
     if (seen.has(catalog)) {
-      batches.push([
-        file.issue(spot, 'this file is listed twice in `extends`; remove one of the two', 'warning'),
-      ]);
+      batches.push([issue('this file is listed twice in `extends`; remove one of the two', 'warning')]);
       continue;
     }
     seen.add(catalog);
     if (catalog === file.path) {
-      batches.push([file.issue(spot, 'a file cannot extend itself; remove it from `extends`')]);
+      batches.push([issue('a file cannot extend itself; remove it from `extends`')]);
       continue;
     }
     const read = await context.readCatalog(catalog);
-    if (read.leadsOut) batches.push([file.issue(spot, LEADS_OUT)]);
+    if (read.leadsOut) batches.push([issue(LEADS_OUT)]);
     else if (read.missing) {
       // The parent folders may look like tokens, so only the text of the setting decides.
       const shown = holdsToken(written) ? NOT_SHOWN : inQuotes(context.files.shown(catalog) ?? written);
-      batches.push([file.issue(spot, `there is no file ${shown}; correct the path`)]);
+      batches.push([issue(`there is no file ${shown}; correct the path`)]);
     } else batches.push(read.issues);
     const { lists, unmatched } = withoutNames(read.lists, except);
     if (!read.issues.some(({ severity }) => severity === 'error')) {
       for (const { glob, path } of unmatched) {
-        const at = spotOf(locate(file, ['extends', index, 'except', ...path]));
         const message = `${quoted(glob)} matches no name of the catalog; correct it or remove it`;
-        batches.push([file.issue(at, message)]);
+        batches.push([issueAt(file, ['extends', index, 'except', ...path], message)]);
       }
     }
     sources.push(lists);
     allowed.push(...read.allowed);
     names += countNames(lists);
     if (names > MOST_ENTRIES) {
-      batches.push([
-        file.issue(spot, `with this file the account has more than ${MOST_ENTRIES} names; take some out`),
-      ]);
+      batches.push([issue(`with this file the account has more than ${MOST_ENTRIES} names; take some out`)]);
       break;
     }
   }

@@ -19,7 +19,7 @@ import {
   setting,
 } from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { issueAt, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { inheritedShape } from './inherited-settings.ts';
 
 const skills = entryList({ kind: 'skill', name: 'Kubernetes', formerly: 'K8s' });
@@ -184,7 +184,7 @@ export function readAllowedDeletes(
     const line = allowedDeleteSchema.safeParse(item).data;
     if (line === undefined) return [];
     const issue: WrittenLine['issue'] = (key, message, severity = 'error') =>
-      file.issue(spotOf(locate(file, ['allowedDeletes', index, key])), message, severity);
+      issueAt(file, ['allowedDeletes', index, key], message, severity);
     const isRun = isRunLine(line);
     const label = isRun ? `at most ${line.atMost}` : labelOf(line);
     const key = isRun ? allowanceText(line) : label;

@@ -6,7 +6,7 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { HTTP_OPERATOR } from '../core/operator.ts';
 import { isLoopback } from '../core/remote-address.ts';
 import type { HttpSettings } from '../core/settings.ts';
-import { locate, spotOf, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { issueAt, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { absoluteRef, refKey } from './secret-references.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -113,25 +113,24 @@ export function httpSettings(
 function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   const listen = httpSchema.shape.listen.safeParse(raw['listen']).data;
   if (listen === undefined || isLoopback(listen.host)) return [];
-  const place = spotOf(locate(file, ['http', 'listen']));
   const hasToken = Object.hasOwn(raw, 'token') || (Array.isArray(raw['tokens']) && raw['tokens'].length > 0);
   if (!hasToken) {
     const message =
       'listening on an address other than loopback needs `http.token` or `http.tokens`; add one, or listen on 127.0.0.1';
-    return [file.issue(place, message)];
+    return [issueAt(file, ['http', 'listen'], message)];
   }
   if (httpSchema.shape.publicUrl.safeParse(raw['publicUrl']).data?.startsWith('https:') === true) return [];
   const message =
     'the HTTP interface sends tokens, sessions and reports unencrypted; use a proxy with TLS, and set `http.publicUrl` to its https:// address';
-  return [file.issue(place, message, 'warning')];
+  return [issueAt(file, ['http', 'listen'], message, 'warning')];
 }
 
 /** A header that no proxy guards could be sent by anybody; names that no proxy reports have no effect. */
 function identityIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
   const needs = (key: string, other: string, reason: string): ConfigIssue[] => {
     if (!hasItems(raw[key]) || hasItems(raw[other])) return [];
-    const place = spotOf(locate(file, ['http', key]));
-    return [file.issue(place, `\`http.${key}\` needs \`http.${other}\`, ${reason}; add it, or remove this`)];
+    const message = `\`http.${key}\` needs \`http.${other}\`, ${reason}; add it, or remove this`;
+    return [issueAt(file, ['http', key], message)];
   };
   return [
     ...needs('identityHeader', 'trustedProxies', 'because anybody else could send the header'),
@@ -161,9 +160,7 @@ function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
     ] as const;
     const repeated = parts.filter(([, key]) => taken.has(key));
     for (const [, key] of parts) taken.add(key);
-    return repeated.map(([part, , message]) =>
-      file.issue(spotOf(locate(file, ['http', 'tokens', index, part])), message),
-    );
+    return repeated.map(([part, , message]) => issueAt(file, ['http', 'tokens', index, part], message));
   });
 }
 

@@ -5,7 +5,7 @@ import type { ConfigIssue } from '../core/errors.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { refKey } from './secret-references.ts';
 import type { AccountSettings, ConfiguredAccount, SecretRef } from '../core/settings.ts';
-import { locate, type NodePath, quoted, spotOf, type YamlFile } from './yaml/yaml-file.ts';
+import { issueAt, type NodePath, quoted, type YamlFile } from './yaml/yaml-file.ts';
 
 /** As a file has it. */
 type Rollout = { readonly after: readonly string[]; readonly wait: number } | undefined;
@@ -108,10 +108,10 @@ function identityKey({ address, token }: AccountRead): string | undefined {
 }
 
 export function rolloutGlobs(file: YamlFile, parent: NodePath, rollout: Rollout): RolloutGlob[] {
-  return (rollout?.after ?? []).map((glob, index) => {
-    const path = [...parent, 'rollout', 'after', index];
-    return { glob, place: file.issue(spotOf(locate(file, path)), '') };
-  });
+  return (rollout?.after ?? []).map((glob, index) => ({
+    glob,
+    place: issueAt(file, [...parent, 'rollout', 'after', index]),
+  }));
 }
 
 /** The accounts that the globs of `defaults` match run first, so the defaults do not bind them. */

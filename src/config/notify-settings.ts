@@ -5,7 +5,7 @@ import type { NotifySettings } from '../core/settings.ts';
 import { isPlainHttp } from './addresses.ts';
 import { matching, secretOr, secretRef, setting, webhookUrl } from './field-formats.ts';
 import { absoluteRef } from './secret-references.ts';
-import { locate, spotOf, type YamlFile } from './yaml/yaml-file.ts';
+import { issueAt, type YamlFile } from './yaml/yaml-file.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
 
@@ -69,7 +69,7 @@ export function notifyIssues(file: YamlFile, raw: unknown): ConfigIssue[] {
     const needed = isStatus ? ['repository', 'token'] : ['url'];
     const has = (key: string): boolean => Object.hasOwn(item as object, key);
     const issue = (message: string, ...key: string[]): ConfigIssue =>
-      file.issue(spotOf(locate(file, ['notify', index, ...key])), message);
+      issueAt(file, ['notify', index, ...key], message);
     const isSafe = url === undefined || (typeof url === 'string' && !isPlainHttp(url));
     const unsafe = 'write the address of the server, with https:// (the value is not shown)';
     return [

@@ -4,6 +4,7 @@ import {
   type NodePath,
   type Located,
   isMistyped,
+  issueAtKey,
   locate,
   spotOf,
   type YamlFile,
@@ -60,8 +61,7 @@ function unknownKey(file: YamlFile, path: NodePath, known: string): ConfigIssue 
   const key = String(path.at(-1));
   const near = nearestWord(key, known.split(', '));
   const fix = near === undefined ? `the keys here are ${known}` : `did you mean ${quoted(near)}?`;
-  const { key: node, parent } = locate(file, path);
-  return file.issue(node ?? parent, `unknown key ${quoted(key)}; ${fix}`);
+  return issueAtKey(file, path, `unknown key ${quoted(key)}; ${fix}`);
 }
 
 /** The option of a union that was probably intended: the right type, and the fewest problems. */

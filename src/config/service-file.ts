@@ -15,7 +15,7 @@ import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
 import { notifyIssues, notifySettings } from './notify-settings.ts';
-import { type NodePath, locate, plainRoot, spotOf, type YamlFile, parseYaml } from './yaml/yaml-file.ts';
+import { type NodePath, issueAt, issueAtKey, plainRoot, type YamlFile, parseYaml } from './yaml/yaml-file.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import { type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
@@ -73,9 +73,7 @@ export function readService(
   const defaults = shape.defaults.safeParse(raw['defaults']).data ?? {};
   const common = {
     issues,
-    ...(pattern === undefined
-      ? {}
-      : { accounts: { pattern, place: file.issue(spotOf(locate(file, ['accounts'])), '') } }),
+    ...(pattern === undefined ? {} : { accounts: { pattern, place: issueAt(file, ['accounts']) } }),
     ...(regions === undefined ? {} : { regions }),
     defaults,
     defaultRollout: rolloutGlobs(file, ['defaults'], defaults.rollout),
@@ -95,10 +93,9 @@ function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): Conf
   const timeout = shape.timeout.safeParse(api['timeout']).data;
   const settle = shape.settle.safeParse(api['settle']).data;
   if (timeout === undefined || settle === undefined || settle > timeout) return [];
-  const located = locate(file, ['api', Object.hasOwn(api, 'settle') ? 'settle' : 'timeout']);
   const message =
     'api.settle must be more than api.timeout, because a call may take effect until it times out';
-  return [file.issue(spotOf(located), message)];
+  return [issueAt(file, ['api', Object.hasOwn(api, 'settle') ? 'settle' : 'timeout'], message)];
 }
 
 /** ssh reads the private key itself, so for ssh the credentials must be a file. */
@@ -111,16 +108,15 @@ function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): C
   if (remoteKind(url) !== 'ssh') return [];
   const message =
     'this is ignored: with ssh, write { file: PATH } of the private key, or remove it to use the ssh agent';
-  return [file.issue(spotOf(locate(file, ['source', 'git', 'credentials'])), message, 'warning')];
+  return [issueAt(file, ['source', 'git', 'credentials'], message, 'warning')];
 }
 
 /** The keys of a repository's file that only the service file of the machine may have. */
 function unusedKeys(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
   const written = ['trust', 'api'].filter((key) => Object.hasOwn(raw, key));
   return written.map((key) => {
-    const { key: node, parent } = locate(file, [key]);
     const message = `\`${key}\` is not used here: it is read only from the service file of the machine; remove it`;
-    return file.issue(node ?? parent, message, 'warning');
+    return issueAtKey(file, [key], message, 'warning');
   });
 }
 
@@ -188,8 +184,7 @@ function secretUses(file: YamlFile, settings: ServiceSettings): SecretUse[] {
   const uses: SecretUse[] = [];
   const add = (ref: SecretRef | string | undefined, what: string, path: NodePath, isKey = false): void => {
     if (ref === undefined || typeof ref === 'string') return;
-    const place = file.issue(spotOf(locate(file, path)), '');
-    const { file: shown, line, column } = place;
+    const { file: shown, line, column } = issueAt(file, path);
     uses.push({ ref, what, file: shown, line, column, ...(isKey ? { isKeyFile: true } : {}) });
   };
   if ('postgres' in settings.store) {

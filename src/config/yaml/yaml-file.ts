@@ -196,7 +196,28 @@ export function locate(file: YamlFile, path: NodePath): Located {
   return found;
 }
 
-/** The position of an issue about a path: its value, otherwise its key, otherwise its parent. */
+/** An issue at a path: at its value, otherwise at its key, otherwise at its parent. Without a message it is a place. */
+export function issueAt(
+  file: YamlFile,
+  path: NodePath,
+  message = '',
+  severity?: ConfigIssue['severity'],
+): ConfigIssue {
+  return file.issue(spotOf(locate(file, path)), message, severity);
+}
+
+/** An issue at the key of a path, otherwise at its parent. */
+export function issueAtKey(
+  file: YamlFile,
+  path: NodePath,
+  message: string,
+  severity?: ConfigIssue['severity'],
+): ConfigIssue {
+  const { key, parent } = locate(file, path);
+  return file.issue(key ?? parent, message, severity);
+}
+
+/** The position of an issue about a path. */
 export function spotOf({ node, key, parent }: Located): Node {
   const empty = node === undefined || (isScalar(node) && node.value === null && node.source === '');
   return (empty ? key : node) ?? parent;
