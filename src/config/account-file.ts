@@ -13,7 +13,7 @@ import {
   type WrittenLine,
 } from './account-schema.ts';
 import { ACCOUNT_NAME, type KnownRegions, accountAddress } from './account-address.ts';
-import { type CatalogRead, type ListMerger, withoutNames } from './merge-lists.ts';
+import { type CatalogRead, type MergeLists, withoutNames } from './merge-lists.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { LEADS_OUT } from './files-on-disk.ts';
@@ -21,7 +21,7 @@ import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
 import { type AccountRead, inheritedRollout, type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
 import { issueAt, plainRoot, type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
-import { checkAgainstSchema } from './schema-issues.ts';
+import { checkAgainstSchema, validKeys } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import type { ServiceFile } from './service-schema.ts';
 import { sha256 } from '../system/digest.ts';
@@ -33,24 +33,13 @@ export interface AccountContext extends KnownRegions {
   /** The globs of `defaults.rollout`. */
   readonly defaultRollout: readonly RolloutGlob[];
   readonly files: ConfigurationFiles;
-  readonly readCatalog: (file: string) => Promise<CatalogRead>;
-  readonly merger: ListMerger;
+  readonly readCatalog: (file: string) => CatalogRead;
+  readonly mergeLists: MergeLists;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
 }
 
 type Settings = z.output<typeof accountSettingsSchema>;
-
-/** The settings that the other checks need. */
-type CheckedSettings = { readonly [K in 'extends' | 'token']?: Settings[K] | undefined };
-
-/** The lists of an account with those of its catalogs. */
-interface AccountLists {
-  readonly desired: DesiredCatalog;
-  readonly issues: readonly ConfigIssue[];
-  /** Whether a line of `allowedDeletes` expires. */
-  readonly isDated: boolean;
-}
 
 /** The account's name: its file's base name without `.yaml` or `.yml`. */
 export function accountName(file: string): string {
@@ -58,11 +47,7 @@ export function accountName(file: string): string {
 }
 
 /** Checks one account file (absolute path) as it was read. Never throws because of the content of a file. */
-export async function readAccount(
-  filePath: string,
-  read: SourceRead,
-  context: AccountContext,
-): Promise<AccountRead> {
+export function readAccount(filePath: string, read: SourceRead, context: AccountContext): AccountRead {
   const name = accountName(filePath);
   const base = { name, file: filePath, isDated: false };
   const issues: ConfigIssue[] = [];
@@ -80,9 +65,9 @@ export async function readAccount(
   const { value: raw } = plain;
   const { settings, issues: schemaIssues } = checkAgainstSchema(file, accountSettingsSchema, raw);
   const { address, issues: addressIssues } = accountAddress(file, raw, context);
-  const parts = settings ?? validParts(raw);
+  const parts = settings ?? validKeys(accountSettingsSchema, raw);
   const allowed = readAllowedDeletes(file, raw['allowedDeletes'], context.today);
-  const lists = await readLists(file, { ...parts, allowed: allowed.lines }, context);
+  const lists = readLists(file, parts.extends, allowed.lines, context);
   const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...allowed.issues];
 
   const isOwn = settings?.rollout !== undefined;
@@ -114,29 +99,21 @@ export async function readAccount(
   };
 }
 
-/** Each if it is valid: the schema has found a problem in `raw`. */
-function validParts(raw: Readonly<Record<string, unknown>>): CheckedSettings {
-  const { shape } = accountSettingsSchema;
-  return {
-    extends: shape.extends.safeParse(raw['extends']).data,
-    token: shape.token.safeParse(raw['token']).data,
-  };
-}
-
-async function readLists(
+/** The lists of an account with those of its catalogs. `isDated`: a line of `allowedDeletes` expires. */
+function readLists(
   file: YamlFile,
-  parts: CheckedSettings & { readonly allowed: readonly WrittenLine[] },
+  catalogs: Settings['extends'] = [],
+  ownLines: readonly WrittenLine[],
   context: AccountContext,
-): Promise<AccountLists> {
+) {
   const own = readNameLists(file);
   // Batches, since a hundred thousand issues are too many for the arguments of one call.
   const batches: (readonly ConfigIssue[])[] = [own.issues];
   const sources: WrittenLists[] = [];
-  const allowed = [...parts.allowed];
+  const allowed = [...ownLines];
   const seen = new Set<string>();
   let names = countNames(own.lists);
-  for (const [index, item] of (parts.extends ?? []).entries()) {
-    const { file: written, except = {} } = typeof item === 'string' ? { file: item } : item;
+  for (const [index, { file: written, except }] of catalogs.entries()) {
     const catalog = path.resolve(path.dirname(file.path), written);
     const issue = (message: string, severity?: ConfigIssue['severity']): ConfigIssue =>
       issueAt(file, ['extends', index], message, severity);
@@ -149,7 +126,7 @@ async function readLists(
       batches.push([issue('a file cannot extend itself; remove it from `extends`')]);
       continue;
     }
-    const read = await context.readCatalog(catalog);
+    const read = context.readCatalog(catalog);
     if (read.leadsOut) batches.push([issue(LEADS_OUT)]);
     else if (read.missing) {
       // The parent folders may look like tokens, so only the text of the setting decides.
@@ -178,12 +155,12 @@ async function readLists(
     const catalogs = sources.flatMap((source) => (source[kind] === undefined ? [] : [source[kind]]));
     const ownList = own.lists[kind];
     if (catalogs.length === 0 && ownList === undefined) continue;
-    const merged = context.merger.merge(kind, catalogs, ownList);
+    const merged = context.mergeLists(kind, catalogs, ownList);
     desired[kind] = merged.entries;
     if (merged.absent.length > 0) desired.absent = { ...desired.absent, [kind]: merged.absent };
     batches.push(merged.issues);
   }
-  batches.push(allowedDeleteIssues(allowed, parts.allowed, desired));
+  batches.push(allowedDeleteIssues(allowed, ownLines, desired));
   return { desired, issues: batches.flat(), isDated: allowed.length > 0 };
 }
 

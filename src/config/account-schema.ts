@@ -60,9 +60,13 @@ const extended = z.strictObject({
     [{ skills: ['Perl', 'Legacy *'], roles: [] }],
   ),
 });
-const catalog = z.union([pathText, extended], {
-  error: 'a path, or { file: PATH, except: { skills: [GLOB], roles: [GLOB] } }',
-});
+const catalog = z.union(
+  [
+    pathText.transform((file) => ({ file, except: {} })),
+    extended.transform(({ file, except = {} }) => ({ file, except })),
+  ],
+  { error: 'a path, or { file: PATH, except: { skills: [GLOB], roles: [GLOB] } }' },
+);
 
 const accountId = z
   .string({ error: 'the account id in quotes, because a number would lose digits' })

@@ -7,6 +7,7 @@ import { HTTP_OPERATOR } from '../core/operator.ts';
 import { isLoopback } from '../core/remote-address.ts';
 import type { HttpSettings } from '../core/settings.ts';
 import { issueAt, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { validKeys } from './schema-issues.ts';
 import { absoluteRef, refKey } from './secret-references.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -111,7 +112,7 @@ export function httpSettings(
 }
 
 function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
-  const listen = httpSchema.shape.listen.safeParse(raw['listen']).data;
+  const { listen, publicUrl } = validKeys(httpSchema, raw);
   if (listen === undefined || isLoopback(listen.host)) return [];
   const hasToken = Object.hasOwn(raw, 'token') || (Array.isArray(raw['tokens']) && raw['tokens'].length > 0);
   if (!hasToken) {
@@ -119,7 +120,7 @@ function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
       'listening on an address other than loopback needs `http.token` or `http.tokens`; add one, or listen on 127.0.0.1';
     return [issueAt(file, ['http', 'listen'], message)];
   }
-  if (httpSchema.shape.publicUrl.safeParse(raw['publicUrl']).data?.startsWith('https:') === true) return [];
+  if (publicUrl?.startsWith('https:') === true) return [];
   const message =
     'the HTTP interface sends tokens, sessions and reports unencrypted; use a proxy with TLS, and set `http.publicUrl` to its https:// address';
   return [issueAt(file, ['http', 'listen'], message, 'warning')];
@@ -144,19 +145,16 @@ function hasItems(value: unknown): boolean {
 
 /** Two tokens with one name are the same in the log; one token with two names would have two roles. */
 function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
-  const { token, tokens } = httpSchema.shape;
-  const first = token.safeParse(raw['token']).data;
+  const { token: first } = validKeys(httpSchema, raw);
   const taken = new Set(first === undefined ? [] : [`name ${HTTP_OPERATOR}`, refKey(first)]);
   return (Array.isArray(raw['tokens']) ? raw['tokens'] : []).flatMap((item: unknown, index) => {
-    const read = tokens.unwrap().element.safeParse(item).data;
+    const read = tokenSchema.safeParse(item).data;
     if (read === undefined) return [];
+    const sameName = `duplicate token name ${quoted(read.name)}; give each token a different name`;
+    const sameToken = 'another name has the same token; use a different token for each name';
     const parts = [
-      [
-        'name',
-        `name ${read.name}`,
-        `duplicate token name ${quoted(read.name)}; give each token a different name`,
-      ],
-      ['token', refKey(read.token), 'another name has the same token; use a different token for each name'],
+      ['name', `name ${read.name}`, sameName],
+      ['token', refKey(read.token), sameToken],
     ] as const;
     const repeated = parts.filter(([, key]) => taken.has(key));
     for (const [, key] of parts) taken.add(key);

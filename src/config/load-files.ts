@@ -12,7 +12,7 @@ import { type AccountContext, readAccount } from './account-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { type AccountRead, joinAccounts } from './join-accounts.ts';
 import { secretValue, withoutToken } from './secrets.ts';
-import { type Catalogs, openCatalogs, openListMerger } from './merge-lists.ts';
+import { type Catalogs, openCatalogs, listMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
 
@@ -71,12 +71,10 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const known = before?.inherited === inherited ? before.accounts : undefined;
   const catalogs = openCatalogs(files, today);
   const accounts = new Map<string, KeptAccount>();
-  const merger = openListMerger();
   const { defaults, defaultRollout, regions } = read;
-  const shared = { defaults, defaultRollout, regions };
-  const context = { files, today, merger, ...shared };
+  const context = { files, today, mergeLists: listMerger(), defaults, defaultRollout, regions };
   for (const file of matched) {
-    const account = await keepAccount(file, context, catalogs, known?.get(file));
+    const account = keepAccount(file, context, catalogs, known?.get(file));
     accounts.set(file, account);
     // A daemon keeps answering while it reads hundreds of files.
     await setImmediate();
@@ -187,22 +185,21 @@ export function unusedFiles(
     .map((file) => ({ file: files.shown(file) ?? file, line: 1, column: 1, message, severity: 'warning' }));
 }
 
-async function keepAccount(
+function keepAccount(
   file: string,
   context: Omit<AccountContext, 'readCatalog'>,
   catalogs: Catalogs,
   known: KeptAccount | undefined,
-): Promise<KeptAccount> {
+): KeptAccount {
   const source = context.files.read(file);
   const digestOf = (other: string): string => (other === file ? source.digest : catalogs.digest(other));
   if (known !== undefined && isOfDay(known, context.today) && holds(known.digests, digestOf)) return known;
   const digests = new Map([[file, source.digest]]);
-  const read = await readAccount(file, source, {
+  const read = readAccount(file, source, {
     ...context,
-    async readCatalog(catalog) {
+    readCatalog(catalog) {
       digests.set(catalog, catalogs.digest(catalog));
-      const found = catalogs.read(catalog);
-      return found;
+      return catalogs.read(catalog);
     },
   });
   return { read, digests, today: context.today };

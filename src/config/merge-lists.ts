@@ -1,14 +1,14 @@
 // Reads shared catalogs (`extends`), and merges the lists of one kind of an account: those of its catalogs and its own.
 import { type DesiredEntry, type Kind, KINDS, LIST_KEYS } from '../core/catalog.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { globMatcher, nearKey } from '../core/names.ts';
+import { globMatcher, groupBy, nearKey } from '../core/names.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { catalogSettingsSchema, readAllowedDeletes, type WrittenLine } from './account-schema.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { readNameLists, type WrittenEntry, type WrittenLists } from './name-list.ts';
 import { checkAgainstSchema } from './schema-issues.ts';
 import type { SourceRead } from './yaml/source-text.ts';
-import { type NodePath, parseYaml, plainRoot, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { type NodePath, parseYaml, plainRoot, quoted } from './yaml/yaml-file.ts';
 
 export interface CatalogRead {
   readonly lists: WrittenLists;
@@ -98,56 +98,57 @@ export interface MergedList {
   readonly issues: readonly ConfigIssue[];
 }
 
-export interface ListMerger {
-  /** Merges the lists of the catalogs, in order, and the account's own list. */
-  merge(kind: Kind, catalogs: readonly WrittenList[], own: WrittenList | undefined): MergedList;
-}
-
-interface Merged {
-  readonly first: WrittenEntry;
-  /** Undefined for most entries, to save memory. */
-  formerly?: Map<string, { readonly at: number; readonly issue: YamlFile['issue'] }>;
-}
+/** Merges the lists of the catalogs, in order, and the account's own list. */
+export type MergeLists = (
+  kind: Kind,
+  catalogs: readonly WrittenList[],
+  own: WrittenList | undefined,
+) => MergedList;
 
 /** Merges the lists of one load. Keeps the last merged catalogs, as many accounts extend the same ones and add nothing. */
-export function openListMerger(): ListMerger {
-  const last: { [K in Kind]?: { readonly catalogs: readonly WrittenList[]; readonly merged: MergedList } } =
-    {};
-  return {
-    merge(kind, catalogs, own) {
-      if (own !== undefined) return mergeLists(kind, [...catalogs, own]);
-      const kept = last[kind];
-      const isSame = kept?.catalogs.length === catalogs.length;
-      if (isSame && kept.catalogs.every((list, index) => list === catalogs[index])) return kept.merged;
-      const merged = mergeLists(kind, catalogs);
-      last[kind] = { catalogs, merged };
-      return merged;
-    },
+export function listMerger(): MergeLists {
+  const last = new Map<Kind, { readonly catalogs: readonly WrittenList[]; readonly merged: MergedList }>();
+  return (kind, catalogs, own) => {
+    if (own !== undefined) return mergeLists(kind, [...catalogs, own]);
+    const kept = last.get(kind);
+    const isSame = kept?.catalogs.length === catalogs.length;
+    if (isSame && kept.catalogs.every((list, index) => list === catalogs[index])) return kept.merged;
+    const merged = mergeLists(kind, catalogs);
+    last.set(kind, { catalogs, merged });
+    return merged;
   };
 }
 
 /** A name in several lists is one entry, with all its former names. */
 function mergeLists(kind: Kind, lists: readonly WrittenList[]): MergedList {
-  const merged = new Map<string, Merged>();
-  const contradictions: ConfigIssue[] = [];
-  for (const entry of lists.flat()) {
-    const known = merged.get(entry.name) ?? { first: entry };
-    if (known.first === entry) merged.set(entry.name, known);
-    else if (known.first.absent !== entry.absent)
-      contradictions.push(contradiction(kind, entry, known.first));
-    addFormers(known, entry);
-  }
-  const wanted = [...merged.values()].filter(({ first }) => !first.absent);
-  const absent = [...merged.values()].flatMap(({ first }) => (first.absent ? [first.name] : []));
-  const issues = [
-    ...contradictions,
-    ...formerIssues(kind, merged),
-    ...nearDuplicateIssues(
-      kind,
-      wanted.map(({ first }) => first),
-    ),
-  ];
-  return { entries: wanted.map(toDesired), absent, issues };
+  const named = groupBy(lists.flat(), ({ name }) => name);
+  const merged = [...named.values()];
+  const wanted = merged.filter(([first]) => !first.absent);
+  return {
+    // Most names are in one list, and all accounts that extend a catalog share its entries.
+    entries: wanted.map((same) => (same.length === 1 ? same[0].desired : joined(same))),
+    absent: merged.flatMap(([first]) => (first.absent ? [first.name] : [])),
+    issues: [
+      ...merged.flatMap((same) => contradictions(kind, same)),
+      ...formerIssues(kind, named),
+      ...nearDuplicateIssues(
+        kind,
+        wanted.map(([first]) => first),
+      ),
+    ],
+  };
+}
+
+type SameName = readonly [WrittenEntry, ...WrittenEntry[]];
+
+function joined(same: SameName): DesiredEntry {
+  return { name: same[0].name, formerly: [...new Set(same.flatMap(({ desired }) => desired.formerly))] };
+}
+
+function contradictions(kind: Kind, [first, ...others]: SameName): ConfigIssue[] {
+  return others
+    .filter(({ absent }) => absent !== first.absent)
+    .map((entry) => contradiction(kind, entry, first));
 }
 
 function contradiction(kind: Kind, entry: WrittenEntry, other: WrittenEntry): ConfigIssue {
@@ -157,33 +158,21 @@ function contradiction(kind: Kind, entry: WrittenEntry, other: WrittenEntry): Co
   return entry.issue(entry.at, message);
 }
 
-function addFormers(known: Merged, { formerly, issue }: WrittenEntry): void {
-  if (formerly.length === 0) return;
-  known.formerly ??= new Map();
-  for (const { name, at } of formerly) {
-    if (!known.formerly.has(name)) known.formerly.set(name, { at, issue });
-  }
-}
-
-function toDesired({ first, formerly }: Merged): DesiredEntry {
-  const isAlone = (formerly?.size ?? 0) === first.desired.formerly.length;
-  return isAlone ? first.desired : { name: first.name, formerly: [...(formerly?.keys() ?? [])] };
-}
-
-function formerIssues(kind: Kind, merged: ReadonlyMap<string, Merged>): ConfigIssue[] {
+function formerIssues(kind: Kind, named: ReadonlyMap<string, SameName>): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
   const owners = new Map<string, string>();
-  for (const [name, { formerly }] of merged) {
-    for (const [former, { at, issue }] of formerly ?? []) {
+  for (const [name, same] of named) {
+    const formers = same.flatMap((entry) => entry.formerly.map((former) => ({ ...former, entry })));
+    for (const [former, [{ at, entry }]] of groupBy(formers, (each) => each.name)) {
       const owner = owners.get(former);
-      const listed = merged.get(former)?.first;
-      if (listed !== undefined) {
-        const message = `the ${kind} ${quoted(former)} is both ${listed.absent ? 'absent' : 'desired'} and in \`formerly\` of ${quoted(name)}; remove one of the two`;
-        issues.push(issue(at, message));
-      } else if (owner !== undefined) {
-        const message = `the ${kind} ${quoted(former)} is also in \`formerly\` of ${quoted(owner)}; remove it from one of the two entries`;
-        issues.push(issue(at, message));
-      } else owners.set(former, name);
+      const listed = named.get(former)?.[0];
+      owners.set(former, owner ?? name);
+      if (listed === undefined && owner === undefined) continue;
+      const message =
+        listed === undefined
+          ? `the ${kind} ${quoted(former)} is also in \`formerly\` of ${quoted(owner ?? name)}; remove it from one of the two entries`
+          : `the ${kind} ${quoted(former)} is both ${listed.absent ? 'absent' : 'desired'} and in \`formerly\` of ${quoted(name)}; remove one of the two`;
+      issues.push(entry.issue(at, message));
     }
   }
   return issues;

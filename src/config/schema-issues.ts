@@ -38,6 +38,17 @@ export function checkAgainstSchema<S extends z.ZodType>(
   return { issues: result.error.issues.flatMap((issue) => toIssues(file, issue, [])) };
 }
 
+/** The settings of a mapping that are valid, each checked alone: a problem of one must not hide those of the others. */
+export function validKeys<S extends z.ZodObject>(
+  schema: S,
+  raw: unknown,
+): { readonly [K in keyof z.output<S>]?: z.output<S>[K] | undefined };
+export function validKeys({ shape }: z.ZodObject, raw: unknown): Readonly<Record<string, unknown>> {
+  const given: Readonly<Record<string, unknown>> = typeof raw === 'object' ? { ...raw } : {};
+  const read = Object.entries(shape).map(([key, schema]) => [key, z.safeParse(schema, given[key]).data]);
+  return Object.fromEntries(read);
+}
+
 /** The message of an issue whose schema has none; the others name what they expect. */
 function allowedKeys({ code, inst }: z.core.$ZodRawIssue): string {
   return code === 'unrecognized_keys' && inst instanceof z.ZodObject

@@ -15,11 +15,19 @@ import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues } from '../core/issue-limit.ts';
 import { httpIssues, httpSettings } from './http-settings.ts';
 import { notifyIssues, notifySettings } from './notify-settings.ts';
-import { type NodePath, issueAt, issueAtKey, plainRoot, type YamlFile, parseYaml } from './yaml/yaml-file.ts';
-import { checkAgainstSchema } from './schema-issues.ts';
+import {
+  type NodePath,
+  issueAt,
+  issueAtKey,
+  locate,
+  plainRoot,
+  type YamlFile,
+  parseYaml,
+} from './yaml/yaml-file.ts';
+import { checkAgainstSchema, validKeys } from './schema-issues.ts';
 import { absoluteRef } from './secret-references.ts';
 import { type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
-import { type ServiceFile, serviceSchema } from './service-schema.ts';
+import { gitSchema, type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from './yaml/source-text.ts';
 
 /** How long a run waits at most before it reads a list with missing entries again. */
@@ -67,10 +75,7 @@ export function readService(
     ...sourceIssues(file, raw),
   ];
   const issues = fewIssues(found);
-  const { shape } = serviceSchema;
-  const pattern = shape.accounts.safeParse(raw['accounts']).data;
-  const regions = shape.regions.safeParse(raw['regions']).data;
-  const defaults = shape.defaults.safeParse(raw['defaults']).data ?? {};
+  const { accounts: pattern, regions, defaults = {} } = checked.settings ?? validKeys(serviceSchema, raw);
   const common = {
     issues,
     ...(pattern === undefined ? {} : { accounts: { pattern, place: issueAt(file, ['accounts']) } }),
@@ -88,22 +93,17 @@ export function readService(
  * Compares the two settings separately from the schema, so that another invalid key of `api` does not hide the issue.
  */
 function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
-  const api = asRecord(raw['api']);
-  const { shape } = serviceSchema.shape.api.unwrap();
-  const timeout = shape.timeout.safeParse(api['timeout']).data;
-  const settle = shape.settle.safeParse(api['settle']).data;
+  const { timeout, settle } = validKeys(serviceSchema.shape.api.unwrap(), raw['api']);
   if (timeout === undefined || settle === undefined || settle > timeout) return [];
+  const key = locate(file, ['api', 'settle']).node === undefined ? 'timeout' : 'settle';
   const message =
     'api.settle must be more than api.timeout, because a call may take effect until it times out';
-  return [issueAt(file, ['api', Object.hasOwn(api, 'settle') ? 'settle' : 'timeout'], message)];
+  return [issueAt(file, ['api', key], message)];
 }
 
 /** ssh reads the private key itself, so for ssh the credentials must be a file. */
 function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
-  const git = asRecord(asRecord(raw['source'])['git']);
-  const { shape } = serviceSchema.shape.source.unwrap().shape.git;
-  const url = shape.url.safeParse(git['url']).data;
-  const credentials = shape.credentials.safeParse(git['credentials']).data;
+  const { url, credentials } = validKeys(gitSchema, asRecord(raw['source'])['git']);
   if (url === undefined || credentials === undefined || 'file' in credentials) return [];
   if (remoteKind(url) !== 'ssh') return [];
   const message =

@@ -68,7 +68,7 @@ const checkoutPath = matching(
   'a relative path within the repository',
 );
 
-const gitSchema = z.strictObject({
+export const gitSchema = z.strictObject({
   url: setting(
     gitUrl,
     'Repository that contains the configuration: https, ssh, or a folder of this machine.',

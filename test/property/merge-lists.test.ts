@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import '../support/seed.ts';
 import { times } from '../support/thorough.ts';
 import { describe, expect, it } from 'vitest';
-import { openListMerger } from '../../src/config/merge-lists.ts';
+import { listMerger } from '../../src/config/merge-lists.ts';
 import { readNameLists } from '../../src/config/name-list.ts';
 import { parseYaml } from '../../src/config/yaml/yaml-file.ts';
 
@@ -33,11 +33,11 @@ describe('the lists of an account and its catalogs', () => {
         fc.array(list, { maxLength: 4 }),
         (catalogs, accounts) => {
           const shared = catalogs.map((entries, index) => written(`catalog-${index}`, entries));
-          const merger = openListMerger();
+          const merge = listMerger();
           for (const [index, entries] of accounts.entries()) {
             const own = written(`account-${index}`, entries);
-            const alone = openListMerger().merge('skill', [...shared, own], undefined);
-            const { entries: merged, issues } = merger.merge('skill', shared, own);
+            const alone = listMerger()('skill', [...shared, own], undefined);
+            const { entries: merged, issues } = merge('skill', shared, own);
             expect(merged).toEqual(alone.entries);
             expect(issues).toEqual(alone.issues);
             if (merged.length > 0) withOwn += 1;
