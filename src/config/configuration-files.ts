@@ -13,15 +13,12 @@ import {
 } from './yaml/source-text.ts';
 
 export interface ConfigurationFiles extends FolderLookup {
-  /**
-   * Reads the file at an absolute path. Never throws: a problem is an issue. Synchronous, because a small file takes
-   * 20 µs this way and ten times as much with the thread pool, and a daemon reads a thousand of them.
-   */
+  /** Reads the file at an absolute path. Never throws: a problem is an issue. */
   read(file: string): SourceRead;
   /** What the file system records of the file: differs after any change. Undefined if there is no such record. */
   stamp(file: string): string | undefined;
   /** The path with all symbolic links resolved, also for a file that does not exist. */
-  realPath(file: string): Promise<string>;
+  realPath(file: string): string;
   /** The name of a file in messages; undefined when a message must not contain its path. */
   shown(file: string): string | undefined;
 }
@@ -69,7 +66,7 @@ export function filesFromMemory(root: string, texts: Readonly<Record<string, str
     stamp: () => undefined,
     ...folderLookup(base, held),
     // Files of the disk must not have an effect here.
-    realPath: async (file) => file,
+    realPath: (file) => file,
     shown,
   };
 }

@@ -1,20 +1,9 @@
 // The files of a configuration on disk. Within a checkout, symbolic links are resolved, so that no path leads out of it.
-import {
-  type BigIntStats,
-  lstatSync,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode } from '../core/errors.ts';
 import type { CheckoutPlace, PinnedFolder } from '../core/ports/repository.ts';
-import { realPathOf } from '../system/regular-file.ts';
+import { FileError, fileStamp, readRegularFile, realPathOf } from '../system/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import type { FolderItem } from './path-glob.ts';
 import {
@@ -44,11 +33,11 @@ export function pinnedPath({ link, folder }: PinnedFolder, file: string): string
  * read except `ownFile`, the service file of this machine.
  */
 export function filesOnDisk(pinned?: CheckoutPlace, ownFile?: string): ConfigurationFiles {
-  const root = pinned && targetOf(path.join(pinned.folder, pinned.path));
+  const root = pinned && realPathOf(path.join(pinned.folder, pinned.path));
   const locate = (file: string): string | undefined => {
     if (pinned === undefined || file === ownFile) return file;
     const below = belowLink(pinned.link, file);
-    const target = below === undefined ? undefined : targetOf(path.join(pinned.folder, below));
+    const target = below === undefined ? undefined : realPathOf(path.join(pinned.folder, below));
     const isInside = root !== undefined && target !== undefined && belowLink(root, target) !== undefined;
     return isInside ? target : undefined;
   };
@@ -63,28 +52,16 @@ export function filesOnDisk(pinned?: CheckoutPlace, ownFile?: string): Configura
     },
     stamp(file) {
       const location = locate(file);
-      return location === undefined ? undefined : currentStamp(location);
+      return location === undefined ? undefined : fileStamp(location);
     },
     list(folder) {
       const location = locate(folder);
       return location === undefined ? [] : listFolder(location, (name) => locate(path.join(folder, name)));
     },
     leadsOut: (file) => locate(file) === undefined,
-    realPath: (file) => realPathOf(file),
+    realPath: (file) => realPathOf(file) ?? file,
     shown,
   };
-}
-
-/** The path with all links resolved, also of a file that does not exist; undefined if a link has no target. */
-function targetOf(file: string): string | undefined {
-  try {
-    return realpathSync.native(file);
-  } catch {
-    const above = path.dirname(file);
-    if (above === file || isLink(file)) return undefined;
-    const folder = targetOf(above);
-    return folder && path.join(folder, path.basename(file));
-  }
 }
 
 function belowLink(link: string, file: string): string | undefined {
@@ -94,54 +71,23 @@ function belowLink(link: string, file: string): string | undefined {
 
 /** Reads a complete file, or fails if the file keeps changing. */
 function readDisk(location: string, named: NamedFile): SourceRead {
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    try {
-      const read = readOnce(location, named);
-      if (read !== 'changed') return read;
-    } catch (error) {
-      const code = errorCode(error);
-      return code === 'ENOENT' || code === 'ENOTDIR'
-        ? missingFile(named)
-        : refusal(named, `the file cannot be read (${code}); check its permissions`);
+  try {
+    const found = statSync(location);
+    if (found.isDirectory())
+      return refusal(named, 'this is a folder and not a file; rename it, or write the path of a YAML file');
+    if (found.isFile() && found.size > MAX_FILE_BYTES) return tooLarge(named, found.size);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const { bytes, isChanged } = readRegularFile(location, MAX_FILE_BYTES);
+      if (!isChanged) return decode(named, bytes);
     }
+    return refusal(named, 'the file changed while it was read; try again when it is completely written');
+  } catch (error) {
+    const code = error instanceof FileError ? error.code : errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return missingFile(named);
+    if (code === 'irregular')
+      return refusal(named, 'this is not a regular file; write the path of a YAML file');
+    return refusal(named, `the file cannot be read (${code}); check its permissions`);
   }
-  return refusal(named, 'the file changed while it was read; try again when it is completely written');
-}
-
-/** `changed` if the file changed during the read. */
-function readOnce(location: string, named: NamedFile): SourceRead | 'changed' {
-  const irregular = refusal(named, 'this is not a regular file; write the path of a YAML file');
-  // Opening a device may have side effects, so its type is checked first.
-  const found = statSync(location);
-  if (found.isDirectory())
-    return refusal(named, 'this is a folder and not a file; rename it, or write the path of a YAML file');
-  if (!found.isFile()) return irregular;
-  // If the file was replaced by a pipe since then, an open without O_NONBLOCK would block the process.
-  const handle = openSync(location, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const before = fstatSync(handle, { bigint: true });
-    const size = Number(before.size);
-    if (!before.isFile()) return irregular;
-    if (size > MAX_FILE_BYTES) return tooLarge(named, size);
-    const bytes = readFileSync(handle);
-    const isSame = bytes.length === size && stampOf(fstatSync(handle, { bigint: true })) === stampOf(before);
-    return isSame ? decode(named, bytes) : 'changed';
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function currentStamp(location: string): string | undefined {
-  try {
-    return stampOf(statSync(location, { bigint: true }));
-  } catch {
-    // The read that follows reports the reason.
-    return undefined;
-  }
-}
-
-function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
 /** When the file of a stamp last changed, in epoch milliseconds; NaN without a stamp. */
@@ -172,14 +118,6 @@ function listFolder(
 function isFolder(location: string): boolean {
   try {
     return statSync(location).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-function isLink(file: string): boolean {
-  try {
-    return lstatSync(file).isSymbolicLink();
   } catch {
     return false;
   }

@@ -87,12 +87,11 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const isSame =
     parts.length === before?.parts.length && parts.every((part, at) => part === before.parts[at]);
   if (before !== undefined && isSame) return checkout === before.checkout ? before : { ...before, checkout };
-  const trust = await trustOf(service.machine, target.file, files);
-  const reads: AccountRead[] = [];
-  for (const { read: account } of accounts.values()) reads.push(await checkTrust(account, trust, files));
+  const trust = trustOf(service.machine, target.file, files);
+  const reads = [...accounts.values()].map((account) => checkTrust(account.read, trust, files));
   const shown = (file: string): string => files.shown(file) ?? folder;
   const tokens = reads.flatMap(tokenUse);
-  const joined = await withoutTokens(
+  const joined = withoutTokens(
     joinAccounts(reads, read.settings !== undefined, shown, defaultRollout),
     tokens,
   );
@@ -215,17 +214,16 @@ function tokenUse({ name, token, issues }: AccountRead): SecretUse[] {
 }
 
 /** Removes the token of each account from the messages about its file. Reads no token of an account without messages. */
-async function withoutTokens(
+function withoutTokens(
   accounts: readonly ConfiguredAccount[],
   tokens: readonly SecretUse[],
-): Promise<readonly ConfiguredAccount[]> {
+): readonly ConfiguredAccount[] {
   const refs = new Map(tokens.map(({ account, ref }) => [account, ref]));
-  const masked = accounts.map(async (account) => {
+  return accounts.map((account) => {
     const ref = refs.get(account.name);
-    const token = account.issues.length === 0 || ref === undefined ? undefined : await secretValue(ref);
+    const token = account.issues.length === 0 || ref === undefined ? undefined : secretValue(ref);
     return token === undefined ? account : withoutToken(account, token);
   });
-  return await Promise.all(masked);
 }
 
 /** The folders of the accounts; without accounts, the folder that the glob names before its first `*` or `?`. */

@@ -46,7 +46,7 @@ export async function checkSecrets(
   { secrets, accounts }: Pick<Configuration, 'secrets' | 'accounts'>,
   env: Environment,
 ): Promise<SecretIssue[]> {
-  const found = await Promise.all(secrets.map(async (use) => ({ use, found: await find(use.ref, env) })));
+  const found = secrets.map((use) => ({ use, found: find(use.ref, env) }));
   const own = new Set(
     found.flatMap(({ use, found: one }) =>
       use.account === undefined && 'value' in one ? [one.value, passwordOf(one.value)] : [],
@@ -68,12 +68,12 @@ export async function checkSecrets(
       account !== undefined && 'value' in one ? [[account, one.value] as const] : [],
     ),
   );
-  const copied = accounts.map(async (account): Promise<SecretIssue[]> => {
+  const copied = accounts.flatMap((account): SecretIssue[] => {
     const token = tokens.get(account.name);
     const issue = token === undefined ? undefined : copiedToken(account, token);
     return issue === undefined ? [] : [{ ...issue, account: account.name }];
   });
-  return [...problems, ...(await Promise.all(copied)).flat()];
+  return [...problems, ...copied];
 }
 
 /**
@@ -81,7 +81,7 @@ export async function checkSecrets(
  * purpose in the error. Throws SecretError, which names only the variable or the file.
  */
 export async function resolveSecret(ref: SecretRef, what: string): Promise<Secret> {
-  return new Secret((await findUsable(ref, what)).value);
+  return new Secret(findUsable(ref, what).value);
 }
 
 /**
@@ -92,12 +92,12 @@ export async function resolveSecret(ref: SecretRef, what: string): Promise<Secre
 export async function resolveToken(settings: AccountSettings): Promise<Secret> {
   const { name, file, token, tokenRules } = settings;
   const what = `the token of account ${name}`;
-  const { value, realPath } = await findUsable(token, what);
+  const { value, realPath } = findUsable(token, what);
   const copied = copiedToken({ file, settings }, value);
   if (copied !== undefined) throw new ConfigError([copied]);
   if (tokenRules === undefined) return new Secret(value);
   const problem = realPath === undefined ? undefined : untrustedFile(realPath, tokenRules);
-  const own = await Promise.all(tokenRules.own.map(async (ref) => find(ref, process.env)));
+  const own = tokenRules.own.map((ref) => find(ref, process.env));
   const isOwn = own.some((one) => 'value' in one && (one.value === value || passwordOf(one.value) === value));
   const refusal = isOwn ? OWN_SECRET : problem;
   if (refusal !== undefined) throw new ConfigError([{ ...tokenRules.place, message: refusal }]);
@@ -105,8 +105,8 @@ export async function resolveToken(settings: AccountSettings): Promise<Secret> {
 }
 
 /** The value of a reference for `withoutToken`, or undefined if there is none. */
-export async function secretValue(ref: SecretRef): Promise<string | undefined> {
-  const found = await find(ref, process.env);
+export function secretValue(ref: SecretRef): string | undefined {
+  const found = find(ref, process.env);
   return 'value' in found ? found.value : undefined;
 }
 
@@ -120,7 +120,7 @@ export function stripped(text: string): string {
 /** The text of a PEM file. Throws ConfigError. */
 export async function readAuthorities(file: string): Promise<string> {
   try {
-    return (await readRegularFile(file, MAX_AUTHORITIES_BYTES)).bytes.toString('utf8');
+    return readRegularFile(file, MAX_AUTHORITIES_BYTES).bytes.toString('utf8');
   } catch (error) {
     const code = error instanceof FileError ? error.code : 'unknown';
     const message = `api.caFile cannot be read (${code.replace('_', ' ')}); write the path of a regular PEM file of at most 4 MiB`;
@@ -128,14 +128,14 @@ export async function readAuthorities(file: string): Promise<string> {
   }
 }
 
-async function findUsable(ref: SecretRef, what: string): Promise<Extract<Found, { value: string }>> {
-  const found = await find(ref, process.env);
+function findUsable(ref: SecretRef, what: string): Extract<Found, { value: string }> {
+  const found = find(ref, process.env);
   const problem = 'problem' in found ? found.problem : valueProblem(found.value);
   if (problem === undefined && 'value' in found) return found;
   throw new SecretError(`${what}: ${shownRef(ref, found.isFound)} ${problem ?? 'is not set'}`);
 }
 
-async function find(ref: SecretRef, env: Environment): Promise<Found> {
+function find(ref: SecretRef, env: Environment): Found {
   if ('env' in ref) {
     const value = env[ref.env];
     if (value === undefined) return { isFound: false, problem: 'is not set' };
@@ -143,7 +143,7 @@ async function find(ref: SecretRef, env: Environment): Promise<Found> {
     return { isFound: true, value: stripped(value) };
   }
   try {
-    const { bytes, realPath } = await readRegularFile(ref.file, MAX_SECRET_BYTES);
+    const { bytes, realPath } = readRegularFile(ref.file, MAX_SECRET_BYTES);
     return { isFound: true, value: stripped(bytes.toString('utf8')), realPath };
   } catch (error) {
     const code = error instanceof FileError ? error.code : 'unknown';

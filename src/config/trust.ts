@@ -28,11 +28,11 @@ interface MachineSettings {
  * The trust rules of the machine's own service file. What it omits is unrestricted, unless the configuration comes from
  * a repository: then the origins of the machine's own regions, the usual secret folders and any variable are allowed.
  */
-export async function trustOf(
+export function trustOf(
   { settings, regions = {}, secrets }: MachineSettings,
   file: string,
   files: ConfigurationFiles,
-): Promise<Trust> {
+): Trust {
   const { trust = {}, source } = settings ?? {};
   const fromGit = source !== undefined;
   const secretFiles = trust.files ?? (fromGit ? SECRET_FOLDERS : null);
@@ -40,22 +40,18 @@ export async function trustOf(
   return {
     origins: trust.origins ?? (fromGit ? Object.values(regions).map(originOf) : null),
     env: trust.env ?? null,
-    files: secretFiles === null ? null : await Promise.all(secretFiles.map((glob) => realGlob(glob, files))),
+    files: secretFiles?.map((glob) => realGlob(glob, files)) ?? null,
     own,
-    ownFiles: await Promise.all(own.flatMap((ref) => ('file' in ref ? [files.realPath(ref.file)] : []))),
+    ownFiles: own.flatMap((ref) => ('file' in ref ? [files.realPath(ref.file)] : [])),
     decidedBy: files.shown(file) ?? 'the service file',
   };
 }
 
 /** Adds errors for what the account must not use, and the rules that are checked again when its token is read. */
-export async function checkTrust(
-  read: AccountRead,
-  trust: Trust,
-  files: Pick<ConfigurationFiles, 'realPath'>,
-): Promise<AccountRead> {
+export function checkTrust(read: AccountRead, trust: Trust, files: ConfigurationFiles): AccountRead {
   const { settings, token, address } = read;
   const issues = address === undefined ? [] : originIssues(address, trust);
-  if (token !== undefined) issues.push(...(await tokenIssues(token, trust, files)));
+  if (token !== undefined) issues.push(...tokenIssues(token, trust, files));
   // `joinAccounts` then gives the account no settings.
   if (issues.length > 0) return { ...read, issues: [...read.issues, ...issues] };
   const isBound = trust.files !== null || trust.own.length > 0;
@@ -90,14 +86,14 @@ function originIssues(
   return [{ ...place, message }];
 }
 
-async function tokenIssues(
+function tokenIssues(
   { ref, place }: NonNullable<AccountRead['token']>,
   trust: Trust,
-  files: Pick<ConfigurationFiles, 'realPath'>,
-): Promise<ConfigIssue[]> {
+  files: ConfigurationFiles,
+): ConfigIssue[] {
   if ('file' in ref && trust.files === null && trust.ownFiles.length === 0) return [];
   const problem =
-    'env' in ref ? untrustedVariable(ref.env, trust) : untrustedFile(await files.realPath(ref.file), trust);
+    'env' in ref ? untrustedVariable(ref.env, trust) : untrustedFile(files.realPath(ref.file), trust);
   return problem === undefined ? [] : [{ ...place, message: problem }];
 }
 
@@ -106,10 +102,10 @@ function originOf(baseUrl: string): string {
 }
 
 /** The glob with symbolic links resolved in the folders before its first `*` or `?`. */
-async function realGlob(glob: string, files: ConfigurationFiles): Promise<string> {
+function realGlob(glob: string, files: ConfigurationFiles): string {
   const segments = glob.split('/');
   const wild = segments.findIndex((segment) => /[*?]/u.test(segment));
-  if (wild === -1) return await files.realPath(glob);
-  const folder = await files.realPath(segments.slice(0, wild).join('/') || '/');
+  if (wild === -1) return files.realPath(glob);
+  const folder = files.realPath(segments.slice(0, wild).join('/') || '/');
   return [folder === '/' ? '' : folder, ...segments.slice(wild)].join('/');
 }

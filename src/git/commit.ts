@@ -5,7 +5,7 @@
 // and the index. The files of the configuration are compared here, because git would run the filters of these settings.
 import path from 'node:path';
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { cutSubject } from '../core/journal.ts';
 import type { CommitPlace, CommitReader, CommitRelation } from '../core/ports/repository.ts';
 import type { ConfigCommit } from '../core/settings.ts';
@@ -85,7 +85,7 @@ async function findCommit(
   locate: Locate = asGiven,
 ): Promise<FoundCommit | undefined> {
   return orElse(undefined, async () => {
-    for await (const root of rootsOf(file, paths, locate)) {
+    for (const root of rootsOf(file, paths, locate)) {
       const commit = await commitIn(root, new Set([file, ...paths]), locate);
       if (commit) return { root, commit };
     }
@@ -94,17 +94,15 @@ async function findCommit(
 }
 
 /** Where the configuration may be in git: the repository of `file`, and that of the first of the others. */
-async function* rootsOf(file: string, others: readonly string[], locate: Locate): AsyncGenerator<string> {
-  for (const each of [file, ...others.filter((other) => other !== file).slice(0, 1)]) {
-    const root = await repositoryRoot(locate(each));
-    if (root !== undefined) yield root;
-  }
+function rootsOf(file: string, others: readonly string[], locate: Locate): readonly string[] {
+  const places = [file, ...others.filter((other) => other !== file).slice(0, 1)];
+  return places.flatMap((each) => repositoryRoot(locate(each)) ?? []);
 }
 
 async function commitIn(root: string, files: ReadonlySet<string>, locate: Locate) {
   const head = await git(root, ['rev-list', '--max-count=1', '--encoding=UTF-8', FORMAT, 'HEAD', '--']);
   const [sha = '', committed, authored, author = '', subject = ''] = head.trim().split('\n').slice(1);
-  const found = await filesWithin(root, sha, files, locate);
+  const found = filesWithin(root, sha, files, locate);
   const folders = new Set(found.map(({ name }) => `${path.dirname(name)}/`));
   const globs = [...folders].map((each) => `:(glob)${each}*`);
   const staged = new Set((await git(root, ['ls-files', '--cached', '-z', '--', ...globs])).split('\0'));
@@ -147,9 +145,9 @@ export async function compareCommits(
   return relation;
 }
 
-async function askGit(roots: AsyncIterable<string>, older: string, newer: string): Promise<CommitRelation> {
+async function askGit(roots: readonly string[], older: string, newer: string): Promise<CommitRelation> {
   if (!SHA.test(older) || !SHA.test(newer)) return 'unknown';
-  for await (const root of roots) {
+  for (const root of roots) {
     const relation = await orElse<CommitRelation>('unknown', () => relationIn(root, older, newer));
     if (relation !== 'unknown') return relation;
   }
@@ -170,7 +168,7 @@ async function relationIn(root: string, older: string, newer: string): Promise<C
 /** The address of the remote `origin` in the settings of the repository of `file`; undefined if there is none. */
 export async function remoteOrigin(file: string): Promise<string | undefined> {
   return orElse(undefined, async () => {
-    const root = await repositoryRoot(file);
+    const root = repositoryRoot(file);
     const args = ['config', '--local', '--no-includes', '--get', 'remote.origin.url'];
     return root === undefined ? undefined : (await git(root, args)).trim();
   });
@@ -186,20 +184,24 @@ interface FoundFile {
 }
 
 /** The files that are in the repository, and not in another one within it. */
-async function filesWithin(root: string, sha: string, files: ReadonlySet<string>, locate: Locate) {
-  const found: FoundFile[] = [];
-  const roots = new Map<string, Promise<string | undefined>>();
-  for (const given of files) {
-    const file = locate(given);
-    const read = await readRegularFile(file, MAX_BYTES).catch(() => null);
-    const real = read?.realPath ?? (await realFile(file));
+function filesWithin(root: string, sha: string, files: ReadonlySet<string>, locate: Locate): FoundFile[] {
+  const roots = new Map<string, string | undefined>();
+  return [...files].flatMap((given) => {
+    const { real, ids } = blobOf(path.resolve(locate(given)), sha);
     const folder = path.dirname(real);
-    const rootOf = roots.get(folder) ?? repositoryRoot(real);
-    roots.set(folder, rootOf);
-    const ids = read === null ? [undefined] : blobIds(read.bytes, sha);
-    if ((await rootOf) === root) found.push({ given, name: path.relative(root, real), ids });
+    if (!roots.has(folder)) roots.set(folder, repositoryRoot(real));
+    return roots.get(folder) === root ? [{ given, name: path.relative(root, real), ids }] : [];
+  });
+}
+
+/** The real path of a file, and the ids of the blobs that it is equal to. */
+function blobOf(file: string, sha: string): { readonly real: string; readonly ids: FoundFile['ids'] } {
+  try {
+    const { bytes, realPath } = readRegularFile(file, MAX_BYTES);
+    return { real: realPath, ids: blobIds(bytes, sha) };
+  } catch {
+    return { real: realPathOf(file) ?? file, ids: [undefined] };
   }
-  return found;
 }
 
 async function git(root: string, args: readonly string[]): Promise<string> {
@@ -219,23 +221,11 @@ async function orElse<T>(unknown: T, ask: () => Promise<T>): Promise<T> {
 }
 
 /** Searched without git, so that no process starts outside of a repository. */
-async function repositoryRoot(file: string): Promise<string | undefined> {
-  let folder = path.dirname(await realFile(file));
-  for (;;) {
-    const found = await stat(path.join(folder, '.git')).then(
-      () => true,
-      () => false,
-    );
-    if (found) return folder;
-    const parent = path.dirname(folder);
-    if (parent === folder) return undefined;
-    folder = parent;
+function repositoryRoot(file: string): string | undefined {
+  for (let folder = path.dirname(realPathOf(path.resolve(file)) ?? file); ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, '.git'))) return folder;
+    if (folder === path.dirname(folder)) return undefined;
   }
-}
-
-/** With a time limit, since a link may lead to a file system that does not answer. */
-async function realFile(file: string): Promise<string> {
-  return await realPathOf(path.resolve(file));
 }
 
 /** The ids of a tree's files by their paths, without those of symbolic links. */

@@ -67,18 +67,18 @@ describe('a pipe or a device', () => {
     // Its other end is open and never written to: a reader would wait forever.
     const writer = spawn('sleep', ['60'], { stdio: ['ignore', openSync(file, 'r+'), 'ignore'] });
     onTestFinished(() => void writer.kill());
-    await expect(readRegularFile(file, 100)).rejects.toMatchObject({ code: 'irregular' });
+    expect(() => readRegularFile(file, 100)).toThrow(expect.objectContaining({ code: 'irregular' }));
   });
 });
 
-test('a regular file is read up to the byte limit, with its real path', async () => {
+test('a regular file is read up to the byte limit, with its real path', () => {
   const folder = workspace({ 'real/a': 'x'.repeat(100), 'real/b': 'x'.repeat(101) });
   symlinkSync('real', path.join(folder, 'link'));
-  expect(await readRegularFile(path.join(folder, 'link/a'), 100)).toMatchObject({
+  expect(readRegularFile(path.join(folder, 'link/a'), 100)).toMatchObject({
     realPath: path.join(folder, 'real/a'),
   });
-  await expect(readRegularFile(path.join(folder, 'link/b'), 100)).rejects.toMatchObject({
-    code: 'too_large',
-  });
-  await expect(readRegularFile(path.join(folder, 'no'), 100)).rejects.toMatchObject({ code: 'ENOENT' });
+  const refused = (name: string, code: string): void =>
+    expect(() => readRegularFile(path.join(folder, name), 100)).toThrow(expect.objectContaining({ code }));
+  refused('link/b', 'too_large');
+  refused('no', 'ENOENT');
 });
