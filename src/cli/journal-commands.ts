@@ -1,6 +1,7 @@
 // rolecall history, show, diff and restore: what the store knows. Only `diff … now` reads the service.
 import { Option } from 'commander';
-import { RUN_STATUSES, type RunStatus, type RunRecord } from '../core/journal.ts';
+import { RUN_STATUSES, type RunStatus } from '../core/journal.ts';
+import type { RunRecord } from '../core/schemas.ts';
 import {
   ACCOUNTS_HELP,
   addDetailOptions,
@@ -9,7 +10,8 @@ import {
   duration,
   positive,
 } from './command-line.ts';
-import type { JournalReader, SnapshotRecord, RunDetail } from '../core/ports/journal-reader.ts';
+import type { JournalReader, RunDetail } from '../core/ports/journal-reader.ts';
+import type { SnapshotRecord } from '../core/command-schemas.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport } from './console.ts';
 import { type ExitStatus, EXIT } from './exit-status.ts';
@@ -28,9 +30,9 @@ import {
 } from './open-journal.ts';
 import { type Loaded, knownAccounts, selectAccounts, accountNamed } from './load-accounts.ts';
 import type { ReadAccount } from '../run/observe.ts';
-import { catalogDifference, type Lists } from '../core/catalog-difference.ts';
+import type { ComparedLists, Lists } from '../core/catalog-difference.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import type { ComparedLists } from '../report/diff-report.ts';
+
 import { shownPath } from '../config/yaml/source-text.ts';
 import { deletedEntries } from '../core/restoration.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
@@ -145,6 +147,7 @@ async function diff(
   const places = [parsePlace(from, nowMs), parsePlace(to, nowMs)] as const;
   if (from === 'now' && to === 'now') throw new UsageError('`diff now now` compares nothing');
   const { renderDifference } = await import('../report/diff-report.ts');
+  const { catalogDifference } = await import('../core/catalog-difference.ts');
   return await withJournal(context, async (reader, loaded) => {
     const known = await knownAccounts(reader, loaded.configuration.accounts);
     if (given !== undefined) accountNamed(known, given);

@@ -1,13 +1,9 @@
 // Opens the journal for commands that read the store, and finds the runs and snapshots that their arguments name.
 import type { Resource } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
-import type { RunRecord } from '../core/journal.ts';
-import type {
-  JournalReader,
-  RunDetail,
-  SnapshotFilter,
-  SnapshotRecord,
-} from '../core/ports/journal-reader.ts';
+import type { RunRecord } from '../core/schemas.ts';
+import type { JournalReader, RunDetail, SnapshotFilter } from '../core/ports/journal-reader.ts';
+import type { SnapshotRecord } from '../core/command-schemas.ts';
 import { instant } from '../report/formatting.ts';
 import { parseMoment } from './command-line.ts';
 import type { CommandContext } from './compose.ts';

@@ -167,7 +167,7 @@ const EDITED = 'edited';
  */
 export async function readSavedPlan(file: string): Promise<ReadonlyMap<string, AgreedPlan | null>> {
   // Loaded only here: to create the schemas takes a tenth of the time of a short command.
-  const { checkPlans } = await import('../report/schemas.ts');
+  const { checkPlans } = await import('../core/schemas.ts');
   const checked = checkPlans(parse(file, await read(file)));
   if ('problem' in checked) throw notAPlan(file, checked.problem);
   if (checked.plans.length === 0) throw notAPlan(file, 'it contains no plan');

@@ -126,7 +126,7 @@ async function requestPlans(endpoint: URL, token: Secret, body: string): Promise
   );
   const answer = parse(text);
   if (status !== 200) throw refusal(at, status, answer, token);
-  const { checkPlans } = await import('../report/schemas.ts');
+  const { checkPlans } = await import('../core/schemas.ts');
   const checked = checkPlans(answer);
   if ('plans' in checked) return { plans: checked.plans, notice: pauseOf(headers[PAUSE_HEADER]) };
   throw new ServiceError(

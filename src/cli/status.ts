@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { approvalOf, statesOf, waitingPlan } from '../core/account-states.ts';
 import { formatConfigIssue, errorsOf, UsageError } from '../core/errors.ts';
 import { describePause } from '../core/operator.ts';
-import type { AccountStatus } from '../report/command-schemas.ts';
+import type { AccountStatus } from '../core/command-schemas.ts';
 import { renderStatus } from '../report/list-reports.ts';
 import { gapsMs, nextTickMs } from '../daemon/cron.ts';
 import { type CommandContext, openExistingJournal } from './compose.ts';

@@ -6,15 +6,8 @@ import { KINDS } from '../core/catalog.ts';
 import { StoreError, UsageError } from '../core/errors.ts';
 import type { JournalReader, SentDelete } from '../core/ports/journal-reader.ts';
 import { deletedEntries } from '../core/restoration.ts';
-import {
-  entryKey,
-  entriesNamed,
-  holdersOf,
-  nearNames,
-  type AccountUsage,
-  accountUsage,
-} from '../core/usage.ts';
-import type { AccountHolders, LostEntry } from '../report/command-schemas.ts';
+import { entryKey, entriesNamed, holdersOf, nearNames, accountUsage } from '../core/usage.ts';
+import type { AccountUsage, AccountHolders, LostEntry } from '../core/command-schemas.ts';
 import { ACCOUNTS_HELP, addReportOptions, type CommandLine, moment, MOMENT_HELP } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { type OutputOptions, printReport, showWarnings } from './console.ts';

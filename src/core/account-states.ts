@@ -1,30 +1,9 @@
 // The states of an account: what lists of accounts are sorted and filtered by, in commands and on the daemon's pages.
 import type { Action } from './catalog.ts';
 import type { AccountState } from './ports/journal.ts';
-import type { RunRecord } from './journal.ts';
+import type { RunRecord } from './schemas.ts';
+import { ACCOUNT_STATES, type AccountStateName } from './journal.ts';
 import { type Approval, hasExpired, type PendingPlan } from './operator.ts';
-
-/** The states, those that need a person first. */
-export const ACCOUNT_STATES = [
-  'service_invalid',
-  'invalid',
-  'failed',
-  'blocked',
-  'partial',
-  'interrupted',
-  'waiting',
-  'drift',
-  'held',
-  'paused',
-  'approved',
-  'running',
-  'queued',
-  'new',
-  'unknown',
-  'converged',
-  'removed',
-] as const;
-export type AccountStateName = (typeof ACCOUNT_STATES)[number];
 
 /** The states in which something must be fixed: those before `waiting`. */
 export const FAILING_STATES: ReadonlySet<AccountStateName> = new Set(

@@ -1,46 +1,86 @@
-// What changed between two observed catalogs: entries and people. Both are identified by their ids.
+// What changed between two observed catalogs, and the schema of the report: entries and people, identified by their ids.
+import { z } from 'zod';
 import { type Entry, type Kind, KINDS, type ObservedCatalog, type Resource } from './catalog.ts';
+import { entryId, entryName, phase, runId, snapshotId, takenAt } from './command-schemas.ts';
+import {
+  accountName,
+  failedPlanSchema,
+  kind,
+  schemaVersion,
+  type Typed,
+  type Unversioned,
+} from './schemas.ts';
 import { compareCodePoints } from './names.ts';
 
 /** The lists of one moment. */
 export type Lists = Pick<ObservedCatalog, Kind | 'resources'>;
 
+const comparedSchema = z.strictObject({
+  id: snapshotId.nullable().describe('Id of the snapshot; null: the service was read.'),
+  runId: runId.nullable().describe('UUIDv7 of the run of the snapshot.'),
+  phase: phase.nullable().describe('Before the run wrote, or after.'),
+  takenAt,
+});
+
+/** Where lists come from: a snapshot, or (with null) the service. */
+export type ComparedLists = Typed<typeof comparedSchema>;
+
+const namedEntrySchema = z.strictObject({
+  id: entryId,
+  name: z.string().nullable().describe('Its name; null when no list contains the id.'),
+});
+
+function change<T extends z.ZodType>(value: T) {
+  return z.strictObject({ before: value, after: value });
+}
+
 /** An entry by its name, which is null when no list contains the id. */
-export interface NamedEntry {
-  readonly id: string;
-  readonly name: string | null;
-}
+export type NamedEntry = Typed<typeof namedEntrySchema>;
 
-export interface EntryChange {
-  readonly change: 'created' | 'deleted' | 'renamed';
-  readonly kind: Kind;
-  readonly id: string;
-  readonly name: string;
-  /** The earlier name of a renamed entry. */
-  readonly formerName?: string;
-}
+const entryChangeSchema = z.strictObject({
+  change: z.enum(['created', 'deleted', 'renamed']).describe('renamed: another name with the same id.'),
+  kind,
+  id: entryId,
+  name: entryName,
+  formerName: z.string().exactOptional().describe('The earlier name of a renamed entry.'),
+});
 
-export interface ValueChange<T> {
-  readonly before: T;
-  readonly after: T;
-}
+export type EntryChange = Typed<typeof entryChangeSchema>;
+
+const personChangeSchema = z.strictObject({
+  change: z.enum(['added', 'gone', 'changed']).describe('What happened to the person.'),
+  id: z.string().describe('Id of the resource.'),
+  skills: z
+    .strictObject({ gained: z.array(namedEntrySchema), lost: z.array(namedEntrySchema) })
+    .exactOptional()
+    .describe('Of a person who is gone, the skills that the person had are lost.'),
+  role: change(namedEntrySchema.nullable()).exactOptional().describe('null: no role.'),
+  dailyCapacity: change(z.number().nullable()).exactOptional().describe("In the account's own unit."),
+  workingDays: change(z.array(z.number()).nullable())
+    .exactOptional()
+    .describe('Days of the week, 0 is Monday.'),
+});
 
 /** Fields that did not change are absent. */
-export interface PersonChange {
-  readonly change: 'added' | 'gone' | 'changed';
-  readonly id: string;
-  readonly skills?: { readonly gained: readonly NamedEntry[]; readonly lost: readonly NamedEntry[] };
-  /** null: no role. */
-  readonly role?: ValueChange<NamedEntry | null>;
-  readonly dailyCapacity?: ValueChange<number | null>;
-  /** Days of the week, 0 is Monday. */
-  readonly workingDays?: ValueChange<readonly number[] | null>;
-}
+export type PersonChange = Typed<typeof personChangeSchema>;
 
-export interface CatalogDifference {
-  readonly entries: readonly EntryChange[];
-  readonly people: readonly PersonChange[];
-}
+export const differenceSchema = z.strictObject({
+  schemaVersion,
+  account: accountName,
+  before: comparedSchema,
+  after: comparedSchema,
+  entries: z.array(entryChangeSchema).describe('By kind, change and name.'),
+  people: z.array(personChangeSchema).describe('By change and id. Fields that did not change are absent.'),
+});
+
+export type AccountDifference = Unversioned<typeof differenceSchema>;
+
+type CatalogDifference = Pick<AccountDifference, 'entries' | 'people'>;
+
+/** The changes between two snapshots of one account. */
+export const diffSchema = z
+  .union([differenceSchema, failedPlanSchema])
+  .meta({ title: 'rolecall diff', description: 'What `rolecall diff --format json` prints.' });
 
 /**
  * The changes from one catalog to another: entries by kind, change and name, people by change and id. The order of the
@@ -135,7 +175,7 @@ function personFields(
   };
 }
 
-function changed<T>(before: T, after: T): ValueChange<T> | null {
+function changed<T>(before: T, after: T): { before: T; after: T } | null {
   return JSON.stringify(before) === JSON.stringify(after) ? null : { before, after };
 }
 

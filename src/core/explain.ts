@@ -13,7 +13,8 @@ import { count } from './amounts.ts';
 import { suggestedRun } from './delete-limits.ts';
 import { releaseText } from './held-texts.ts';
 import { RULES } from './hold-rules.ts';
-import type { Explanation, HeldChange, HoldRule } from './plan.ts';
+import type { Explanation, HeldChange } from './plan.ts';
+import type { HoldRule } from './journal.ts';
 import type { JudgedEntry, MissingName, PlanFacts } from './rule-facts.ts';
 
 /** What a held change says beyond its rules. */

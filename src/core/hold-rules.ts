@@ -7,7 +7,8 @@ import type { Extra } from './diff.ts';
 import { utcTime } from './durations-and-sizes.ts';
 import { explainInUse, explainRename } from './held-texts.ts';
 import { kindNameKey } from './history.ts';
-import { type Explanation, type HoldRule, isStaleSource } from './plan.ts';
+import { type Explanation, isStaleSource } from './plan.ts';
+import type { HoldRule } from './journal.ts';
 import type {
   Candidate,
   DeleteContext,

@@ -1,5 +1,4 @@
-// The records of the journal: runs and operations.
-import type { Action, Kind } from './catalog.ts';
+// The words of the journal: statuses, triggers, modes, rules and states. Its records are in schemas.ts.
 
 /** The status of a run. */
 export const RUN_STATUSES = [
@@ -46,56 +45,48 @@ export type Trigger = (typeof TRIGGERS)[number];
 export const RUN_MODES = ['plan', 'approve', 'approve-deletes', 'apply'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** One row of `runs`. Times are UTC ISO 8601. */
-export interface RunRecord {
-  readonly id: string;
-  readonly account: string;
-  readonly remoteAccountId: string | null;
-  readonly trigger: Trigger;
-  /** Who started it: `user@host` of a command, or the name of an operator; null for a run by the schedule. */
-  readonly actor: string | null;
-  readonly mode: RunMode;
-  readonly status: RunStatus;
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  readonly configDigest: string | null;
-  readonly configCommit: string | null;
-  /** Whether the configuration's folder differed from the commit; null when it is not in git. */
-  readonly configDirty: boolean | null;
-  readonly configAuthoredAt: string | null;
-  readonly configAuthor: string | null;
-  readonly configSubject: string | null;
-  readonly planDigest: string | null;
-  /** What the plan of the run would do; null before it planned. */
-  readonly plannedCreates: number | null;
-  readonly plannedDeletes: number | null;
-  readonly created: number;
-  readonly deleted: number;
-  readonly held: number;
-  readonly kept: number;
-  readonly failed: number;
-  readonly requests: number;
-  readonly retries: number;
-  readonly errorCode: string | null;
-  readonly error: string | null;
-}
+/**
+ * The rules that hold a change until an operator or time releases it, in the order of reports; hold-rules.ts has what they
+ * mean. The first one is journaled, and what waits for a rollout must be recognised by it.
+ */
+export const HOLD_RULES = [
+  'rollout',
+  'in_use',
+  'rename',
+  'no_evidence',
+  'too_many',
+  'flapping',
+  'source',
+  'freeze',
+  'failed_creates',
+] as const;
+export type HoldRule = (typeof HOLD_RULES)[number];
 
-/** One row of `operations`; `seq` starts at 1 within its run. */
-export interface OperationRecord {
-  readonly runId: string;
-  readonly seq: number;
-  readonly kind: Kind;
-  readonly action: Action;
-  readonly name: string;
-  readonly remoteId: string | null;
-  readonly status: OperationStatus;
-  readonly rule: string | null;
-  readonly reason: string | null;
-  readonly attempts: number;
-  readonly httpStatus: number | null;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-}
+/** The policy rules by which an extra entry is left alone. */
+export const LEAVE_RULES = ['unmanaged', 'protected', 'never_delete', 'duplicate'] as const;
+export type LeaveRule = (typeof LEAVE_RULES)[number];
+
+/** The states of an account, those that need a person first. */
+export const ACCOUNT_STATES = [
+  'service_invalid',
+  'invalid',
+  'failed',
+  'blocked',
+  'partial',
+  'interrupted',
+  'waiting',
+  'drift',
+  'held',
+  'paused',
+  'approved',
+  'running',
+  'queued',
+  'new',
+  'unknown',
+  'converged',
+  'removed',
+] as const;
+export type AccountStateName = (typeof ACCOUNT_STATES)[number];
 
 const LONGEST = 200;
 

@@ -17,20 +17,6 @@ export interface Operator {
 /** The name of the operator for `http.token`, which several people may share. */
 export const HTTP_OPERATOR = 'http';
 
-/** A command that an operator gave. `detail` is the digest of an approval or the reason of a pause. */
-export interface OperatorActionRecord {
-  /** Counts the commands in the order in which they were given. */
-  readonly seq: number;
-  /** ALL_ACCOUNTS for a command that concerns all of them, such as `fetch`. */
-  readonly account: string;
-  /** UTC ISO 8601. */
-  readonly at: string;
-  readonly action: RecordedAction;
-  readonly by: string;
-  readonly via: Operator['via'];
-  readonly detail: string | null;
-}
-
 /** The longest reason of a pause, in UTF-16 code units. */
 export const MAX_REASON = 300;
 export const REASON_TOO_LONG = `the reason of a pause has at most ${MAX_REASON} characters`;

@@ -1,23 +1,7 @@
 // The plan: a value with the operations, the held changes and the reasons. core/make-plan.ts makes it, report/ prints it,
 // run/execute-plan.ts applies it.
-import type { Action, Kind, Warning } from './catalog.ts';
-
-/**
- * The rules that hold a change until an operator or time releases it, in the order of reports; hold-rules.ts has what they
- * mean. The first one is journaled, and what waits for a rollout must be recognised by it.
- */
-export const HOLD_RULES = [
-  'rollout',
-  'in_use',
-  'rename',
-  'no_evidence',
-  'too_many',
-  'flapping',
-  'source',
-  'freeze',
-  'failed_creates',
-] as const;
-export type HoldRule = (typeof HOLD_RULES)[number];
+import type { Action, Warning } from './catalog.ts';
+import type { failedPlanSchema, planSchema, Typed } from './schemas.ts';
 
 /** An open `freeze` window: its description, and when writing is allowed again; null when no end was found. */
 export interface OpenFreeze {
@@ -35,73 +19,22 @@ export interface OpenRollout {
   readonly untilMs: number | null;
 }
 
-/** The policy rules by which an extra entry is left alone. */
-export type LeaveRule = 'unmanaged' | 'protected' | 'never_delete' | 'duplicate';
-
-/** One create or delete of the plan. */
-export interface Operation {
-  readonly action: Action;
-  readonly kind: Kind;
-  /** The name as it is sent (create, NFC) or as the service lists it (delete). */
-  readonly name: string;
-  readonly remoteId?: string;
-  /** Ids of the people who have the entry, sorted; on deletes only. */
-  readonly usedBy?: readonly string[];
-  readonly reason?: string;
-}
-
-/** A held change: every rule that holds it, in HOLD_RULES order, and what releases it. */
-export interface HeldChange {
-  readonly action: Action;
-  readonly kind: Kind;
-  readonly name: string;
-  /** null for a held create. */
-  readonly remoteId: string | null;
-  readonly usedBy: readonly string[];
-  readonly rules: readonly HoldRule[];
-  readonly reason: string;
-  readonly release: string;
-  /** Of a rename its new name, declared or suspected. */
-  readonly desiredName?: string;
-  /** The line for `allowedDeletes` that the release advises to add. */
-  readonly allowance?: string;
-}
-
-/** An extra entry that the policy leaves alone. It does not count as a difference. */
-export interface LeftAlone {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly remoteId: string;
-  readonly rule: LeaveRule;
-}
-
-/** Counts over the managed kinds. `keep` counts desired names that exist. */
-export interface PlanSummary extends Readonly<Record<Action, number>> {
-  readonly hold: number;
-  readonly keep: number;
-  readonly leave: number;
-}
-
 /** A plan of one account. The same inputs give the same value, `createdAt` aside. */
-export interface Plan {
-  readonly schemaVersion: 1;
-  readonly account: string;
-  /** null when no listed object carries an id and none is remembered or pinned. */
-  readonly remoteAccountId: string | null;
-  readonly createdAt: string;
-  /** Covers the remote account id and the operations with their usedBy. `sha256:…` */
-  readonly digest: string;
-  readonly configDigest: string;
-  readonly observedDigest: string;
-  readonly configCommit: string | null;
-  /** `blocked` when a guard stops all writes, otherwise `planned`. */
-  readonly status: 'planned' | 'blocked';
-  readonly summary: PlanSummary;
-  readonly operations: readonly Operation[];
-  readonly held: readonly HeldChange[];
-  readonly leftAlone: readonly LeftAlone[];
+export interface Plan extends Omit<Typed<typeof planSchema>, 'warnings'> {
   readonly warnings: readonly Warning[];
 }
+
+/** One create or delete: the name as it is sent (create, NFC) or as the service lists it (delete). */
+export type Operation = Plan['operations'][number];
+
+/** A held change: every rule that holds it, in HOLD_RULES order, and what releases it. */
+export type HeldChange = Plan['held'][number];
+
+/** An extra entry that the policy leaves alone. It does not count as a difference. */
+export type LeftAlone = Plan['leftAlone'][number];
+
+/** Counts over the managed kinds. `keep` counts desired names that exist. */
+export type PlanSummary = Plan['summary'];
 
 /** What is compared of the plan that an operator reviewed. */
 export type ReviewedPlan = Pick<
@@ -110,12 +43,7 @@ export type ReviewedPlan = Pick<
 >;
 
 /** The result for an account that could not be planned. */
-export interface FailedPlan {
-  readonly schemaVersion: 1;
-  readonly account: string;
-  readonly status: 'failed';
-  readonly error: { readonly code: string; readonly message: string };
-}
+export type FailedPlan = Typed<typeof failedPlanSchema>;
 
 /** The code of a failed plan of an account that the daemon does not have. */
 export const UNKNOWN_ACCOUNT = 'unknown_account';

@@ -7,7 +7,7 @@ import type { Extra, KindDiff } from './diff.ts';
 import { isUsed, RULES } from './hold-rules.ts';
 import { type History, kindNameKey } from './history.ts';
 import { globMatcher, nameKey, nearKey, groupBy } from './names.ts';
-import { HOLD_RULES, type HoldRule, type LeaveRule } from './plan.ts';
+import { type LeaveRule, HOLD_RULES, type HoldRule } from './journal.ts';
 import type {
   Candidate,
   DeleteContext,

@@ -5,7 +5,8 @@ import type { DeleteNow, Findings } from './rule-facts.ts';
 import { diffKind, nameKeys } from './diff.ts';
 import { type History, kindNameKey } from './history.ts';
 import type { Baseline } from './list-plausibility.ts';
-import type { HoldRule, Operation } from './plan.ts';
+import type { Operation } from './plan.ts';
+import type { HoldRule } from './journal.ts';
 import { unknownHolders } from './unknown-holders.ts';
 import { entryKey, usageOf } from './usage.ts';
 

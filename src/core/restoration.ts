@@ -1,34 +1,14 @@
 // What a run deleted, who had it, and what must be considered before it is created again.
+import type { DeletedEntry } from './command-schemas.ts';
 import { linesFor } from './allowed-deletes.ts';
 import { type DesiredCatalog, type Entry, type Kind, KINDS, LIST_KEYS, type Resource } from './catalog.ts';
-import type { EarlierHolders, RunDetail } from './ports/journal-reader.ts';
-import type { OperationRecord } from './journal.ts';
+import type { RunDetail } from './ports/journal-reader.ts';
+import type { OperationRecord } from './schemas.ts';
 import { nameProblem } from './name-rules.ts';
 import { compareCodePoints, nameKey } from './names.ts';
 import { holdersIn } from './unknown-holders.ts';
 import { type EntryKey, entryKey, usageOf } from './usage.ts';
 import { yamlText } from './yaml-text.ts';
-
-export interface DeletedEntry {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly remoteId: string | null;
-  /** `unknown`: the request was sent, and its result is not known. */
-  readonly outcome: 'deleted' | 'unknown';
-  /** The ids of the people who had it, sorted; null when that is not known. */
-  readonly people: readonly string[] | null;
-  /** Who else had it before, by the lists of earlier runs; null when those show nobody else. */
-  readonly earlier: EarlierHolders | null;
-  /** Whether later lists show it again: this entry itself, or another one of the same name. */
-  readonly listed: 'same' | 'other' | null;
-  /** Where the account file names it now; null when the file is invalid or missing. */
-  readonly inFile: FilePlace | null;
-  /** Why a file cannot contain the name, so that rolecall cannot create the entry. */
-  readonly problem: string | null;
-}
-
-/** `unmanaged`: the file leaves the kind out. `none`: it has the kind, without the name. */
-export type FilePlace = 'desired' | 'formerly' | 'absent' | 'allowed' | 'none' | 'unmanaged';
 
 export interface RestorationFacts {
   readonly detail: Pick<RunDetail, 'operations' | 'plan' | 'earlierHolders'>;
@@ -73,7 +53,7 @@ function keyOf({ kind, remoteId }: OperationRecord): EntryKey {
 function earlierThan(
   { earlierHolders = [] }: RestorationFacts['detail'],
   wanted: number,
-): EarlierHolders | null {
+): DeletedEntry['earlier'] {
   const found = earlierHolders.find(({ seq }) => seq === wanted);
   return found === undefined ? null : { until: found.until, people: found.people };
 }
@@ -89,7 +69,7 @@ function listedAs({ name, remoteId }: OperationRecord, entries: readonly Entry[]
   return entries.some((entry) => nameKey(entry.name) === nameKey(name)) ? 'other' : null;
 }
 
-function filePlace(kind: Kind, name: string, desired: DesiredCatalog): FilePlace {
+function filePlace(kind: Kind, name: string, desired: DesiredCatalog): NonNullable<DeletedEntry['inFile']> {
   const entries = desired[kind];
   if (entries === undefined) return 'unmanaged';
   const key = nameKey(name);

@@ -2,7 +2,8 @@
 import type { AllowedDelete, AllowedRun, Entry, Kind, Policy } from './catalog.ts';
 import type { Extra } from './diff.ts';
 import type { History } from './history.ts';
-import type { HoldRule, LeaveRule, OpenFreeze, OpenRollout, SourceAge } from './plan.ts';
+import type { OpenFreeze, OpenRollout, SourceAge } from './plan.ts';
+import type { LeaveRule, HoldRule } from './journal.ts';
 import type { UnknownHolders } from './unknown-holders.ts';
 import type { EntryKey, UsageIndex } from './usage.ts';
 

@@ -1,7 +1,7 @@
 // Summarises an ended run for the daemon: counts and the first rows, so that its size does not depend on the run's.
 import { OLDER_SOURCE, type Operation, type Plan, type PlanSummary } from './plan.ts';
 import { type Action, ACTIONS, type Kind, type Warning } from './catalog.ts';
-import type { OperationRecord, RunRecord } from './journal.ts';
+import type { OperationRecord, RunRecord } from './schemas.ts';
 import type { EndedOperation, EndedRun } from './ports/journal-reader.ts';
 import {
   awaitedDigest,

@@ -115,26 +115,12 @@ export function usageOf(resources: readonly Resource[]): UsageIndex {
   return usage;
 }
 
-/** The usage report of an account. */
-export interface AccountUsage {
-  readonly account: string;
-  /** When the lists were read. UTC ISO 8601. */
-  readonly takenAt: string;
-  readonly entries: readonly {
-    readonly kind: Kind;
-    readonly name: string;
-    readonly remoteId: string;
-    readonly usedBy: readonly string[];
-  }[];
-  readonly unknownReferences: readonly Holding[];
-}
-
 /** Each entry with its people, and the assignments that refer to ids that no list shows. */
 export function accountUsage(
   account: string,
   observed: Pick<ObservedCatalog, Kind | 'resources'>,
   takenAt: string,
-): AccountUsage {
+) {
   const usage = usageOf(observed.resources);
   return {
     account,
@@ -158,12 +144,6 @@ export interface NamedKind {
   readonly name: string;
 }
 
-export interface HeldEntry extends NamedKind {
-  readonly remoteId: string;
-  /** The ids of the people who have it, sorted. */
-  readonly people: readonly string[];
-}
-
 /** The entries whose name is equal after NFC. Several may have one name. */
 export function entriesNamed(name: string, entries: Entries, kinds: readonly Kind[]): (NamedKind & Entry)[] {
   const key = nameKey(name);
@@ -173,7 +153,7 @@ export function entriesNamed(name: string, entries: Entries, kinds: readonly Kin
 }
 
 /** The entries with the people who have them. */
-export function holdersOf(entries: readonly (NamedKind & Entry)[], people: readonly Resource[]): HeldEntry[] {
+export function holdersOf(entries: readonly (NamedKind & Entry)[], people: readonly Resource[]) {
   const usage = usageOf(people);
   return entries.map(({ kind, name, id }) => ({
     kind,

@@ -1,12 +1,6 @@
 // The states of the daemon's accounts, and the order of a list of them.
-import {
-  ACCOUNT_STATES,
-  type AccountStateName,
-  type AccountStates,
-  FAILING_STATES,
-  statesOf,
-  waitsForApproval,
-} from '../core/account-states.ts';
+import { type AccountStates, FAILING_STATES, statesOf, waitsForApproval } from '../core/account-states.ts';
+import { ACCOUNT_STATES, type AccountStateName } from '../core/journal.ts';
 import type { AccountView } from './daemon-api.ts';
 
 /** The states of the accounts that the daemon lists: all of them are configured. */

@@ -18,7 +18,7 @@ import type { AccountRegistry, RegisteredAccount } from './account-registry.ts';
 import type { Metrics } from './metrics.ts';
 import type { PlanResult } from '../core/plan.ts';
 import type { PostedPlan } from '../run/posted-plan.ts';
-import type { RunRecord } from '../core/journal.ts';
+import type { RunRecord } from '../core/schemas.ts';
 import type { AccountRecord, JournalReader, RemainingCounts } from '../core/ports/journal-reader.ts';
 import type { AccountSettings, ConfigCommit } from '../core/settings.ts';
 

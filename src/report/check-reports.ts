@@ -4,7 +4,7 @@ import { renderReport, publishedFields } from './render.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { count } from './formatting.ts';
 import { z } from 'zod';
-import { type DeepReadonly, failedPlanSchema, type Mirrors, schemaVersion } from './schemas.ts';
+import { failedPlanSchema, schemaVersion, type Unversioned } from '../core/schemas.ts';
 
 const issueSchema = z.strictObject({
   schemaVersion,
@@ -30,7 +30,7 @@ const diagnosisSchema = z.strictObject({
   exit: z.int().describe('The exit status of this part alone.'),
 });
 
-export type Diagnosis = DeepReadonly<Omit<z.output<typeof diagnosisSchema>, 'schemaVersion'>>;
+export type Diagnosis = Unversioned<typeof diagnosisSchema>;
 export type Finding = Diagnosis['findings'][number];
 
 /** One problem of the configuration, or a part that was checked online. */
@@ -39,8 +39,6 @@ export const validateSchema = z.union([issueSchema, diagnosisSchema, failedPlanS
   description:
     'One problem, or with `--online` one part, of `rolecall validate --format json`. The list is empty when there is none.',
 });
-
-true satisfies Mirrors<Omit<z.output<typeof issueSchema>, 'schemaVersion'>, ConfigIssue>;
 
 function diagnosisDocument({ title, findings }: Diagnosis): ReportDocument {
   const columns = columnsOf('Result', 'Check', { head: 'Detail', below: true });

@@ -1,10 +1,11 @@
 // The report of `diff`: which entries and people changed between two moments.
-import type {
-  EntryChange,
-  NamedEntry,
-  PersonChange,
-  ValueChange,
-  CatalogDifference,
+import {
+  type AccountDifference,
+  type ComparedLists,
+  differenceSchema,
+  type EntryChange,
+  type NamedEntry,
+  type PersonChange,
 } from '../core/catalog-difference.ts';
 import {
   code,
@@ -19,78 +20,6 @@ import {
 } from './document.ts';
 import { count, joined } from './formatting.ts';
 import { renderReport, publishedFields } from './render.ts';
-import { z } from 'zod';
-import { entryId, entryName as nameField, phase, runId, snapshotId, takenAt } from './command-schemas.ts';
-import {
-  accountName,
-  type DeepReadonly,
-  failedPlanSchema,
-  kind,
-  type Mirrors,
-  schemaVersion,
-} from './schemas.ts';
-
-const comparedSchema = z.strictObject({
-  id: snapshotId.nullable().describe('Id of the snapshot; null: the service was read.'),
-  runId: runId.nullable().describe('UUIDv7 of the run of the snapshot.'),
-  phase: phase.nullable().describe('Before the run wrote, or after.'),
-  takenAt,
-});
-
-/** Where lists come from: a snapshot, or (with null) the service. */
-export type ComparedLists = DeepReadonly<z.output<typeof comparedSchema>>;
-
-const namedEntrySchema = z.strictObject({
-  id: entryId,
-  name: z.string().nullable().describe('Its name; null when no list contains the id.'),
-});
-
-function change<T extends z.ZodType>(value: T) {
-  return z.strictObject({ before: value, after: value });
-}
-
-const entryChangeSchema = z.strictObject({
-  change: z.enum(['created', 'deleted', 'renamed']).describe('renamed: another name with the same id.'),
-  kind,
-  id: entryId,
-  name: nameField,
-  formerName: z.string().exactOptional().describe('The earlier name of a renamed entry.'),
-});
-
-const personChangeSchema = z.strictObject({
-  change: z.enum(['added', 'gone', 'changed']).describe('What happened to the person.'),
-  id: z.string().describe('Id of the resource.'),
-  skills: z
-    .strictObject({ gained: z.array(namedEntrySchema), lost: z.array(namedEntrySchema) })
-    .exactOptional()
-    .describe('Of a person who is gone, the skills that the person had are lost.'),
-  role: change(namedEntrySchema.nullable()).exactOptional().describe('null: no role.'),
-  dailyCapacity: change(z.number().nullable()).exactOptional().describe("In the account's own unit."),
-  workingDays: change(z.array(z.number()).nullable())
-    .exactOptional()
-    .describe('Days of the week, 0 is Monday.'),
-});
-
-export const differenceSchema = z.strictObject({
-  schemaVersion,
-  account: accountName,
-  before: comparedSchema,
-  after: comparedSchema,
-  entries: z.array(entryChangeSchema).describe('By kind, change and name.'),
-  people: z.array(personChangeSchema).describe('By change and id. Fields that did not change are absent.'),
-});
-
-export type AccountDifference = DeepReadonly<Omit<z.output<typeof differenceSchema>, 'schemaVersion'>>;
-
-/** The changes between two snapshots of one account. */
-export const diffSchema = z
-  .union([differenceSchema, failedPlanSchema])
-  .meta({ title: 'rolecall diff', description: 'What `rolecall diff --format json` prints.' });
-
-true satisfies Mirrors<
-  { entries: z.output<typeof entryChangeSchema>[]; people: z.output<typeof personChangeSchema>[] },
-  CatalogDifference
->;
 
 /** The changes of one account. json is one object. */
 export function renderDifference(difference: AccountDifference, options: ReportOptions): string {
@@ -158,7 +87,11 @@ function peopleSection(people: readonly PersonChange[]): Section[] {
 
 /** A person who was added or who is gone has one value of each. */
 function personLine({ change, skills, role, dailyCapacity, workingDays }: PersonChange): Line {
-  const value = <T>(label: string, of: ValueChange<T> | undefined, textOf: (each: T) => Line): Line[] => {
+  const value = <T>(
+    label: string,
+    of: { readonly before: T; readonly after: T } | undefined,
+    textOf: (each: T) => Line,
+  ): Line[] => {
     if (of === undefined) return [];
     const [before, after] = [textOf(of.before), textOf(of.after)];
     if (change === 'changed') return [[`${label} `, ...before, ' → ', ...after]];

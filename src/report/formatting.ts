@@ -1,10 +1,9 @@
 // Formats the values that all reports share: counts, durations, times, the order of names and the meanings of the rules.
 import { type Action, KINDS, type Kind } from '../core/catalog.ts';
-import type { LeaveRule } from '../core/plan.ts';
+import type { LeaveRule, AccountStateName } from '../core/journal.ts';
 import type { Links } from '../core/settings.ts';
 import { type Fact, type Line, type Part, type Tone, toned } from './document.ts';
 import { compareCodePoints } from '../core/names.ts';
-import type { AccountStateName } from '../core/account-states.ts';
 
 export { count, people } from '../core/amounts.ts';
 

@@ -1,9 +1,17 @@
 // The reports of `history`, its lists, and `status`: one row for each run, action, snapshot or account.
-import { ACCOUNT_STATES, FAILING_STATES } from '../core/account-states.ts';
-import type { RunRecord } from '../core/journal.ts';
-import { ALL_ACCOUNTS, type OperatorActionRecord, type RecordedAction } from '../core/operator.ts';
-import { type RunTally, listSize, type SnapshotRecord } from '../core/ports/journal-reader.ts';
-import { type AccountStatus, accountStatusSchema, actionSchema, snapshotSchema } from './command-schemas.ts';
+import { FAILING_STATES } from '../core/account-states.ts';
+import { ACCOUNT_STATES } from '../core/journal.ts';
+import type { RunRecord } from '../core/schemas.ts';
+import { ALL_ACCOUNTS, type RecordedAction } from '../core/operator.ts';
+import {
+  type OperatorActionRecord,
+  type SnapshotRecord,
+  type AccountStatus,
+  accountStatusSchema,
+  actionSchema,
+  snapshotSchema,
+} from '../core/command-schemas.ts';
+import { type RunTally, listSize } from '../core/ports/journal-reader.ts';
 import {
   code,
   columnsOf,

@@ -5,7 +5,8 @@ import { type Action, type Kind, KINDS, type Warning } from '../core/catalog.ts'
 import { releaseLines, sharedExplanation, withoutAllowLine } from '../core/held-texts.ts';
 import { RULES } from '../core/hold-rules.ts';
 import { groupBy, nameKey } from '../core/names.ts';
-import { type HeldChange, HOLD_RULES, type LeftAlone, type Operation, type Plan } from '../core/plan.ts';
+import { type HeldChange, type LeftAlone, type Operation, type Plan } from '../core/plan.ts';
+import { HOLD_RULES } from '../core/journal.ts';
 import { holdersIn, type HoldersOf } from '../core/unknown-holders.ts';
 import {
   code,

@@ -7,9 +7,13 @@ import { count } from './formatting.ts';
 import { reportToText } from './text.ts';
 import { visibleJson } from './escape-invisible.ts';
 import { z } from 'zod';
-import type { OperationRecord, RunRecord } from '../core/journal.ts';
+import {
+  type OperationRecord,
+  type RunRecord,
+  operationRecordSchema,
+  runRecordSchema,
+} from '../core/schemas.ts';
 import type { RunDetail } from '../core/ports/journal-reader.ts';
-import { operationRecordSchema, runRecordSchema } from './schemas.ts';
 
 /** The report with a line break at its end. json prints the complete `value` and does not call `model`. */
 export function renderReport(value: unknown, model: () => Report, options: ReportOptions): string {

@@ -1,13 +1,13 @@
 // The report of `restore`: what a run deleted, the lines that ask for it again, and the people who had it.
 import { KINDS } from '../core/catalog.ts';
-import type { RunRecord } from '../core/journal.ts';
-import { type DeletedEntry, restoringLines } from '../core/restoration.ts';
+import type { RunRecord } from '../core/schemas.ts';
+import { restoringLines } from '../core/restoration.ts';
+import { type DeletedEntry, restorationSchema } from '../core/command-schemas.ts';
 import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { count, people, sortedNaturally } from './formatting.ts';
 import { renderReport, publishedFields } from './render.ts';
 import { earlierLine, holderCounts, holderGroups, holdersOf } from './run-sections.ts';
-import { restorationSchema } from './command-schemas.ts';
 
 export interface Restoration {
   readonly run: RunRecord;

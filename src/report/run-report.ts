@@ -1,6 +1,6 @@
 // The report of a run, for `show` and for the end of `apply`: what it did, what it did not do, and why.
 import type { Warning } from '../core/catalog.ts';
-import type { RunRecord } from '../core/journal.ts';
+import type { RunRecord } from '../core/schemas.ts';
 import { CHANGED_SINCE_PLAN } from '../core/plan-changes.ts';
 import type { Links } from '../core/settings.ts';
 import type { RunDetail } from '../core/ports/journal-reader.ts';

@@ -2,10 +2,10 @@
 // of its plan, since the journal of operations has none, and those of earlier lists, since the lists of the run may be wrong.
 import { people, peopleHave } from '../core/amounts.ts';
 import { KINDS, type Warning } from '../core/catalog.ts';
-import type { OperationRecord } from '../core/journal.ts';
+import type { OperationRecord, EarlierHolders } from '../core/schemas.ts';
 import { CHANGED_SINCE_PLAN, type PlanChange } from '../core/plan-changes.ts';
 import type { Plan } from '../core/plan.ts';
-import type { RunDetail, EarlierHolders } from '../core/ports/journal-reader.ts';
+import type { RunDetail } from '../core/ports/journal-reader.ts';
 import {
   code,
   codeList,
@@ -19,7 +19,7 @@ import {
 import { count, duration, elapsedMs, sortedNaturally } from './formatting.ts';
 import { CHANGE_COLUMNS, changeCells, HELD_INTRO, OWN_ID, WHO } from './plan-sections.ts';
 import { heldDuringRun, withStatus } from './run-status.ts';
-import type { DeletedEntry } from '../core/restoration.ts';
+import type { DeletedEntry } from '../core/command-schemas.ts';
 import { holdersIn } from '../core/unknown-holders.ts';
 
 /** How many rows of each section text output shows. Creates and deletes of a large run are rarely read one by one. */

@@ -1,5 +1,6 @@
 // What the status of a run means, what became of its changes, and which commands to run next.
-import type { OperationRecord, OperationStatus, RunRecord } from '../core/journal.ts';
+import type { OperationStatus } from '../core/journal.ts';
+import type { OperationRecord, RunRecord } from '../core/schemas.ts';
 import { SUSPICIOUS_LIST } from '../core/list-plausibility.ts';
 import { PAUSED } from '../core/operator.ts';
 import { type FailedPlan, type Plan, UNKNOWN_ACCOUNT } from '../core/plan.ts';

@@ -13,10 +13,14 @@ import {
 import { count, people, relativeTime, byKind, sortedNaturally } from './formatting.ts';
 import { renderReport, publishedFields } from './render.ts';
 import { earlierLine, holderCounts, holderGroups } from './run-sections.ts';
-import { type AccountHolders, accountHoldersSchema, type LostEntry } from './command-schemas.ts';
+import {
+  type AccountHolders,
+  accountHoldersSchema,
+  type LostEntry,
+  type AccountUsage,
+} from '../core/command-schemas.ts';
 import { KINDS } from '../core/catalog.ts';
 import type { FailedPlan } from '../core/plan.ts';
-import type { AccountUsage } from '../core/usage.ts';
 import { failedDocument } from './run-status.ts';
 
 export interface WhoReport {

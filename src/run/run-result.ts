@@ -12,10 +12,10 @@ import {
   cutSubject,
   type OperationStatus,
   type RunMode,
-  type RunRecord,
   type RunStatus,
   type Trigger,
 } from '../core/journal.ts';
+import type { RunRecord } from '../core/schemas.ts';
 import type { Plan } from '../core/plan.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { Lease } from '../core/ports/locks.ts';

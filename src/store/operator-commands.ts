@@ -3,13 +3,13 @@ import type { Updateable } from 'kysely';
 import {
   ALL_ACCOUNTS,
   APPROVAL_LIFE_MS,
-  type OperatorActionRecord,
   type OperatorCommands,
   type OperatorOutcome,
   type PauseOfAll,
   PLAN_DIGEST,
   type RecordedAction,
 } from '../core/operator.ts';
+import type { OperatorActionRecord } from '../core/command-schemas.ts';
 import { utcTime } from '../core/durations-and-sizes.ts';
 import { makeAllDue, makeDue } from './due-accounts.ts';
 import { engineOf, durably } from './engine.ts';

@@ -2,7 +2,8 @@
 // running, and of those that were killed or failed before they counted them.
 import { type Selectable, type RawBuilder, sql } from 'kysely';
 import type { Warning } from '../core/catalog.ts';
-import type { OperationRecord, RunRecord, OperationStatus } from '../core/journal.ts';
+import type { OperationStatus } from '../core/journal.ts';
+import type { OperationRecord, RunRecord } from '../core/schemas.ts';
 import { type Database, type OperationsTable, type RunsTable, TABLES } from './tables.ts';
 import type { RunProgress, RunTally } from '../core/ports/journal-reader.ts';
 import { jsonList } from './row-values.ts';

@@ -2,12 +2,8 @@
 import { NOT_SHOWN_YET } from '../core/plan.ts';
 import { sql } from 'kysely';
 import type { Kind } from '../core/catalog.ts';
-import type {
-  SnapshotFilter,
-  SnapshotReader,
-  SnapshotRecord,
-  RunDetail,
-} from '../core/ports/journal-reader.ts';
+import type { SnapshotFilter, SnapshotReader, RunDetail } from '../core/ports/journal-reader.ts';
+import type { SnapshotRecord } from '../core/command-schemas.ts';
 import { entriesOf, LISTS, resourcesOf } from './compressed-json.ts';
 import { isOf, jsonList, toIso } from './row-values.ts';
 import type { Database } from './tables.ts';

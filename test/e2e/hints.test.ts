@@ -1,6 +1,6 @@
 // The commands that messages and reports suggest work as printed.
 import { expect, test } from 'vitest';
-import type { RunRecord } from '../../src/core/journal.ts';
+import type { RunRecord } from '../../src/core/schemas.ts';
 import { arrayOf, type Scene, scene } from '../support/scene.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 

@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
-import type { Kind, Resource } from '../../src/core/catalog.ts';
-import { KINDS } from '../../src/core/catalog.ts';
-import { type CatalogDifference, catalogDifference, type Lists } from '../../src/core/catalog-difference.ts';
+import { type Kind, type Resource, KINDS } from '../../src/core/catalog.ts';
+import { catalogDifference, type Lists } from '../../src/core/catalog-difference.ts';
 import { entry } from '../unit/core/builders.ts';
 
 const id = fc.constantFrom('a', 'b', 'c', 'd');
@@ -52,7 +51,7 @@ function facts({ resources, ...byKind }: Lists) {
 }
 
 /** The facts of the earlier lists after every change. */
-function applied(difference: CatalogDifference, before: Lists): ReturnType<typeof facts> {
+function applied(difference: ReturnType<typeof catalogDifference>, before: Lists): ReturnType<typeof facts> {
   const from = facts(before);
   const shown = new Set(from.entries);
   for (const { change, kind, id: of, name, formerName } of difference.entries) {

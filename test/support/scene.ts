@@ -1,7 +1,7 @@
 // A sandbox and a workspace that points at it, with the queries that end-to-end tests need.
 import { onTestFinished } from 'vitest';
 import type { Warning } from '../../src/core/catalog.ts';
-import type { OperationRecord, RunRecord } from '../../src/core/journal.ts';
+import type { OperationRecord, RunRecord } from '../../src/core/schemas.ts';
 import type { Plan, PlanResult } from '../../src/core/plan.ts';
 import {
   type Fault,

@@ -13,9 +13,9 @@ import {
   snapshotsSchema,
   statusSchema,
   whoSchema,
-} from '../../src/report/command-schemas.ts';
-import { diffSchema } from '../../src/report/diff-report.ts';
-import { planResultSchema, runSchema } from '../../src/report/schemas.ts';
+} from '../../src/core/command-schemas.ts';
+import { diffSchema } from '../../src/core/catalog-difference.ts';
+import { planResultSchema, runSchema } from '../../src/core/schemas.ts';
 import { postedPlansSchema } from '../../src/daemon/http/posted-plans.ts';
 import { serviceSchema } from '../../src/config/service-schema.ts';
 

@@ -19,7 +19,7 @@ const HTTP_SERVER = ['hono', '@hono/node-server'];
 const SQLITE = ['better-sqlite3', 'better-sqlite3-12'];
 
 const ROOMS: Readonly<Record<string, Room>> = {
-  core: { rooms: [], packages: [] },
+  core: { rooms: [], packages: ['zod'] },
   system: { rooms: ['core'], packages: ['node:*', 'undici', ...SQLITE] },
   config: { rooms: ['core', 'system'], packages: ['node:*', 'yaml', 'zod', 'node-cron'] },
   git: { rooms: ['core', 'system'], packages: ['node:*'] },

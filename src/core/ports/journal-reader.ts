@@ -1,8 +1,9 @@
 // The reading side of the journal: for commands and for the daemon's pages and gauges. A snapshot is what one run read in one
 // phase.
 import type { Action, Entry, Kind, Resource, Warning } from '../catalog.ts';
-import type { OperationRecord, OperationStatus, RunRecord, RunStatus } from '../journal.ts';
-import type { OperatorActionRecord } from '../operator.ts';
+import type { OperationStatus, RunStatus } from '../journal.ts';
+import type { EarlierHolders, OperationRecord, RunRecord } from '../schemas.ts';
+import type { OperatorActionRecord, SnapshotRecord } from '../command-schemas.ts';
 import type { Plan } from '../plan.ts';
 import type { AccountState, IdentityClaim, Journal } from './journal.ts';
 
@@ -129,33 +130,6 @@ export interface EndedRun extends Pick<RunDetail, 'run' | 'warnings' | 'plan'> {
 
 export type SentDelete = Pick<OperationRecord, 'runId' | 'seq' | 'kind'> &
   Pick<RunRecord, 'account' | 'startedAt'>;
-
-/** People who had an entry by a list of an earlier run, and not by the list of the run that deleted it. */
-export interface EarlierHolders {
-  /** When the last list that shows them with it was read. UTC ISO 8601. */
-  readonly until: string;
-  /** Their ids, sorted. */
-  readonly people: readonly string[];
-}
-
-export interface SnapshotRecord {
-  /** Of its lists, which have an id each, the smallest. */
-  readonly id: number;
-  readonly account: string;
-  readonly remoteAccountId: string | null;
-  readonly runId: string;
-  readonly runStatus: RunStatus;
-  /** `before` the run wrote, or `after`. */
-  readonly phase: 'before' | 'after';
-  /** UTC ISO 8601. */
-  readonly takenAt: string;
-  /** In the order skills, roles, people. Equal lists have equal digests. */
-  readonly lists: readonly {
-    readonly kind: Kind | 'resource';
-    readonly entries: number;
-    readonly digest: string;
-  }[];
-}
 
 export interface SnapshotFilter {
   /** One account, or several. */

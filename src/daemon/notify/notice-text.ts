@@ -2,7 +2,7 @@
 import { clip, linksIn, type NoticeMessage } from './message.ts';
 import type { NoticeType } from '../../core/notice.ts';
 import type { Links } from '../../core/settings.ts';
-import { HOLD_RULES } from '../../core/plan.ts';
+import { HOLD_RULES } from '../../core/journal.ts';
 import type { NamedChange } from '../../core/run-outcome.ts';
 import { visible, visibleName } from '../../report/escape-invisible.ts';
 import { RULES } from '../../core/hold-rules.ts';

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { accountSchema } from '../../../src/config/account-schema.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { serviceSchema } from '../../../src/config/service-schema.ts';
-import { HOLD_RULES } from '../../../src/core/plan.ts';
+import { HOLD_RULES } from '../../../src/core/journal.ts';
 import { workspace } from './workspace.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');

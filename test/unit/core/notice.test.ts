@@ -1,18 +1,18 @@
 // The health of an account after a run, and the notices that follow. What holds for every history of states is in
 // property/notices.test.ts.
 import { describe, expect, it } from 'vitest';
-import type { NoticeType, NotifiedState } from '../../../src/core/notice.ts';
 import {
+  type NoticeType,
+  type NotifiedState,
   awaitedDigest,
   decideNotices,
   newsOf,
   undoneOperations,
   waitingChanges,
 } from '../../../src/core/notice.ts';
-import type { HoldRule } from '../../../src/core/plan.ts';
+import type { HoldRule } from '../../../src/core/journal.ts';
 import { sha256 } from './builders.ts';
-import type { RunSketch } from './run-details.ts';
-import { runDetail, T0 } from './run-details.ts';
+import { type RunSketch, runDetail, T0 } from './run-details.ts';
 
 const ALL: readonly NoticeType[] = ['drift', 'applied', 'held', 'failed', 'recovered'];
 const MINUTE = 60_000;

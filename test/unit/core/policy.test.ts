@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../src/core/catalog.ts';
 import { diffKind } from '../../../src/core/diff.ts';
-import type { HoldRule, OpenFreeze, Plan } from '../../../src/core/plan.ts';
-import { HOLD_RULES } from '../../../src/core/plan.ts';
+import type { OpenFreeze, Plan } from '../../../src/core/plan.ts';
+import { type HoldRule, HOLD_RULES } from '../../../src/core/journal.ts';
 import { judge } from '../../../src/core/policy.ts';
-import type { Case } from './builders.ts';
 import {
+  type Case,
   codes,
   deletesAgo,
   entry,

@@ -1,6 +1,6 @@
 // What a run deleted, and the lines that create it again.
 import { expect, it } from 'vitest';
-import type { OperationRecord } from '../../../src/core/journal.ts';
+import type { OperationRecord } from '../../../src/core/schemas.ts';
 import { deletedEntries, type RestorationFacts, restoringLines } from '../../../src/core/restoration.ts';
 import { entry, person, wanted } from './builders.ts';
 import { runDetail } from './run-details.ts';

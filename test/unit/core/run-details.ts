@@ -1,5 +1,5 @@
 // Runs as the journal returns them, with defaults.
-import type { OperationRecord, RunRecord } from '../../../src/core/journal.ts';
+import type { OperationRecord, RunRecord } from '../../../src/core/schemas.ts';
 import type { HeldChange, Operation, Plan } from '../../../src/core/plan.ts';
 import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 

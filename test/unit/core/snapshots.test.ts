@@ -1,6 +1,7 @@
 // The sizes of the lists in a snapshot.
 import { expect, it } from 'vitest';
-import { listSize, type SnapshotRecord } from '../../../src/core/ports/journal-reader.ts';
+import { listSize } from '../../../src/core/ports/journal-reader.ts';
+import type { SnapshotRecord } from '../../../src/core/command-schemas.ts';
 
 const SNAPSHOT: SnapshotRecord = {
   id: 7,

@@ -1,8 +1,7 @@
 // Alert rules and dashboard against what the daemon exports. promtool checks the PromQL and when each alert fires:
 // config/monitoring/alerts.test.yaml.
 import { describe, expect, it } from 'vitest';
-import { HOLD_RULES } from '../../../src/core/plan.ts';
-import { RUN_STATUSES } from '../../../src/core/journal.ts';
+import { HOLD_RULES, RUN_STATUSES } from '../../../src/core/journal.ts';
 import { createMetrics } from '../../../src/daemon/metrics.ts';
 import { jsonOf, yamlOf } from './operational-file.ts';
 

@@ -1,7 +1,7 @@
 // Equal changes of several accounts are shown once, and so are equal failures; what concerns people or a guard is not folded,
 // and comes first.
 import { describe, expect, it } from 'vitest';
-import type { OperationRecord, RunRecord } from '../../../src/core/journal.ts';
+import type { OperationRecord, RunRecord } from '../../../src/core/schemas.ts';
 import type { Plan, PlanResult } from '../../../src/core/plan.ts';
 import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 import { planPrinter, renderPlans } from '../../../src/report/plan-report.ts';

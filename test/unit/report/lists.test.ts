@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderIssues } from '../../../src/report/check-reports.ts';
 import { renderCoverage } from '../../../src/report/who-report.ts';
-import type { AccountUsage } from '../../../src/core/usage.ts';
+import type { AccountUsage } from '../../../src/core/command-schemas.ts';
 import { JSON_FORMAT, MARKDOWN, resourceIds, TEXT } from './samples.ts';
 import type { ConfigIssue } from '../../../src/core/errors.ts';
 

@@ -1,6 +1,6 @@
 // The report of `restore`, and its CSV, which no spreadsheet runs.
 import { expect, it } from 'vitest';
-import type { DeletedEntry } from '../../../src/core/restoration.ts';
+import type { DeletedEntry } from '../../../src/core/command-schemas.ts';
 import { renderRestoration, toCsv } from '../../../src/report/restore-report.ts';
 import { makeRun, TEXT } from './samples.ts';
 

@@ -1,10 +1,6 @@
 // The fields of JSON that other programs rely on.
 import { expect, test } from 'vitest';
-import {
-  accountStatusSchema,
-  restorationSchema,
-  snapshotSchema,
-} from '../../../src/report/command-schemas.ts';
+import { accountStatusSchema, restorationSchema, snapshotSchema } from '../../../src/core/command-schemas.ts';
 import { publishedFields } from '../../../src/report/render.ts';
 
 test('JSON contains the published fields alone, in their order, also in what it contains', () => {

@@ -14,7 +14,7 @@ import {
   resourceIds,
   TEXT,
 } from './samples.ts';
-import type { OperationRecord } from '../../../src/core/journal.ts';
+import type { OperationRecord } from '../../../src/core/schemas.ts';
 import type { RunDetail } from '../../../src/core/ports/journal-reader.ts';
 
 function report(run: Parameters<typeof makeRun>[0], parts: Partial<RunDetail> = {}): RunDetail {

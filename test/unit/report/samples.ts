@@ -1,5 +1,5 @@
 // Sample plans and runs for the tests of reports.
-import type { OperationRecord, RunRecord } from '../../../src/core/journal.ts';
+import type { OperationRecord, RunRecord } from '../../../src/core/schemas.ts';
 import type { HeldChange, Operation, Plan } from '../../../src/core/plan.ts';
 import type { ReportOptions } from '../../../src/report/document.ts';
 

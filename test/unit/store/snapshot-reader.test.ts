@@ -1,7 +1,8 @@
 // Reading snapshots, and facts about many runs at once.
 import type { Plan } from '../../../src/core/plan.ts';
 import { expect, it } from 'vitest';
-import type { SnapshotFilter, SnapshotRecord } from '../../../src/core/ports/journal-reader.ts';
+import type { SnapshotFilter } from '../../../src/core/ports/journal-reader.ts';
+import type { SnapshotRecord } from '../../../src/core/command-schemas.ts';
 import { entry, person, plan } from '../core/builders.ts';
 import { type Fixture, fixture, T0 } from './fixture.ts';
 

@@ -1,7 +1,8 @@
 // The facts of an account: its states, what a plan would change, one line below its name, and the column beside its page.
 import { useContext } from 'hono/jsx';
-import type { RunRecord } from '../../../core/journal.ts';
-import { ALL_ACCOUNTS, HTTP_OPERATOR, type OperatorActionRecord } from '../../../core/operator.ts';
+import type { RunRecord } from '../../../core/schemas.ts';
+import { ALL_ACCOUNTS, HTTP_OPERATOR } from '../../../core/operator.ts';
+import type { OperatorActionRecord } from '../../../core/command-schemas.ts';
 import type { DailyCount } from '../../../core/ports/journal-reader.ts';
 import type { Links } from '../../../core/settings.ts';
 import { actionText } from '../../../report/list-reports.ts';

@@ -1,6 +1,6 @@
 // The page of one account: what waits for a decision or still differs, what rules hold, the last runs, and its facts beside them.
 import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.ts';
-import type { RunRecord } from '../../../core/journal.ts';
+import type { RunRecord } from '../../../core/schemas.ts';
 import type { Plan } from '../../../core/plan.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { ACCOUNT_STATE_TEXTS, messageLines } from '../../../report/formatting.ts';

@@ -1,7 +1,7 @@
 // The parts that pages share: cards, links to accounts, buttons, filters, notices, pagers, the heads of tables, and the progress of
 // a run that works, which the script of the page replaces while it changes.
 import { type Child, useContext } from 'hono/jsx';
-import type { RunRecord } from '../../../core/journal.ts';
+import type { RunRecord } from '../../../core/schemas.ts';
 import { MAX_REASON, type OperatorAction } from '../../../core/operator.ts';
 import { type Line, type Tone, toned } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';

@@ -1,6 +1,6 @@
 // The paths of the pages: the lists of all accounts, of all runs and of what operators did, one account, and one run.
 import type { Hono } from 'hono';
-import type { OperationRecord, RunRecord } from '../../../core/journal.ts';
+import type { OperationRecord, RunRecord } from '../../../core/schemas.ts';
 import type { RunDetail } from '../../../core/ports/journal-reader.ts';
 import { remainingPlan } from '../../../core/run-outcome.ts';
 import { DAY_MS } from '../../../core/durations-and-sizes.ts';

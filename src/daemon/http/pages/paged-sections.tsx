@@ -2,7 +2,8 @@
 // what rules hold.
 import { firstFew, peopleHave } from '../../../core/amounts.ts';
 import { releaseLines } from '../../../core/held-texts.ts';
-import { type HeldChange, HOLD_RULES, type HoldRule, type Plan } from '../../../core/plan.ts';
+import { type HeldChange, type Plan } from '../../../core/plan.ts';
+import { HOLD_RULES, type HoldRule } from '../../../core/journal.ts';
 import { holdersIn, type HoldersOf } from '../../../core/unknown-holders.ts';
 import { countedTitle, type Section, shortened } from '../../../report/document.ts';
 import { visible, visibleName } from '../../../report/escape-invisible.ts';

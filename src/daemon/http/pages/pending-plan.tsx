@@ -1,6 +1,6 @@
 // What an operator decides by: the plan that waits for approval, shown completely, since nobody may approve a plan unseen, with
 // its buttons below it; or what remains after the latest run that planned, or what the run at work does.
-import type { RunRecord } from '../../../core/journal.ts';
+import type { RunRecord } from '../../../core/schemas.ts';
 import { onlyOf, type Plan } from '../../../core/plan.ts';
 import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.ts';
 import type { Links } from '../../../core/settings.ts';

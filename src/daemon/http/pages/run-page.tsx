@@ -1,6 +1,6 @@
 // The page of a run: the report that `rolecall show` prints, with links, and its progress while it works. And the table of runs.
 import type { Child } from 'hono/jsx';
-import type { RunRecord } from '../../../core/journal.ts';
+import type { RunRecord } from '../../../core/schemas.ts';
 import type { RunDetail, RunProgress } from '../../../core/ports/journal-reader.ts';
 import { code, type Line, toned } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';

@@ -1,7 +1,8 @@
 // The pages of what happened, newest first: /runs has the runs of all accounts, filtered as `rolecall history` does, and
 // /activity what operators did.
-import { type RunRecord, RUN_STATUSES, type RunStatus } from '../../../core/journal.ts';
-import type { OperatorActionRecord } from '../../../core/operator.ts';
+import { RUN_STATUSES, type RunStatus } from '../../../core/journal.ts';
+import type { RunRecord } from '../../../core/schemas.ts';
+import type { OperatorActionRecord } from '../../../core/command-schemas.ts';
 import { Actions } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
 import { addressOf, Card, Errors, FilterForm, Pager } from './page-parts.tsx';

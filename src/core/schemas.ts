@@ -1,16 +1,16 @@
-// The published schemas of a plan and of a run, which mirror the types of core/plan.ts and core/journal.ts. The JSON
-// Schemas in config/schema/ and the daemon's OpenAPI description are generated from them.
+// The published schemas of a plan and of a run, and the types of what they describe. The JSON Schemas in config/schema/ and the
+// daemon's OpenAPI description are generated from them. Import types alone: to create the schemas takes time at every start.
 import { z } from 'zod';
-import { ACTIONS, KINDS } from '../core/catalog.ts';
-import { type PlanResult, type FailedPlan, HOLD_RULES, type Plan } from '../core/plan.ts';
-import {
-  RUN_MODES,
-  OPERATION_STATUSES,
-  type OperationRecord,
-  RUN_STATUSES,
-  type RunRecord,
-  TRIGGERS,
-} from '../core/journal.ts';
+import { ACTIONS, KINDS } from './catalog.ts';
+import { HOLD_RULES, LEAVE_RULES, OPERATION_STATUSES, RUN_MODES, RUN_STATUSES, TRIGGERS } from './journal.ts';
+
+/** The type of what a schema describes. */
+export type Typed<T extends z.ZodType> = DeepReadonly<z.output<T>>;
+/** The same without the version, which is added when it is printed. */
+export type Unversioned<T extends z.ZodType<{ schemaVersion: 1 }>> = DeepReadonly<
+  Omit<z.output<T>, 'schemaVersion'>
+>;
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
 export const schemaVersion = z.literal(1).describe('Is increased when existing fields change.');
 export const accountName = z.string().describe('Name of the account in the configuration.');
@@ -91,9 +91,7 @@ export const leftAloneSchema = z
     kind,
     name: z.string().describe('Name of the entry.'),
     remoteId: z.string().describe('Id of the entry.'),
-    rule: z
-      .enum(['unmanaged', 'protected', 'never_delete', 'duplicate'])
-      .describe('The policy that keeps it.'),
+    rule: z.enum(LEAVE_RULES).describe('The policy that keeps it.'),
   })
   .describe('An entry that the policy keeps.');
 
@@ -164,6 +162,8 @@ export const earlierHoldersSchema = z.strictObject({
   people,
 });
 
+export type EarlierHolders = Typed<typeof earlierHoldersSchema>;
+
 const operationSeq = z.int().min(1).describe('Position in the run, from 1.');
 
 export const operationRecordSchema = z
@@ -182,6 +182,11 @@ export const operationRecordSchema = z
     finishedAt: timeOrNull('When the result was known.'),
   })
   .describe('One operation of a run, with its result.');
+
+/** One row of `operations`; `seq` starts at 1 within its run. */
+export interface OperationRecord extends Typed<typeof operationRecordSchema> {
+  readonly runId: string;
+}
 
 export const runRecordSchema = z
   .strictObject({
@@ -221,6 +226,9 @@ export const runRecordSchema = z
   })
   .describe('One run, without its operations.');
 
+/** One row of `runs`. Times are UTC ISO 8601. */
+export type RunRecord = Unversioned<typeof runRecordSchema>;
+
 export const runDetailSchema = runRecordSchema
   .extend({
     operations: z.array(operationRecordSchema).describe('In the order of execution.'),
@@ -243,26 +251,13 @@ export const runSchema = z.union([runDetailSchema, failedPlanSchema]).meta({
   description: 'One run: `rolecall show --format json` prints one, `rolecall apply --format json` a list.',
 });
 
-/** With `true satisfies`, fails to compile unless each type is assignable to the other. */
-export type Mirrors<A, B> = [DeepReadonly<A>] extends [DeepReadonly<B>]
-  ? [DeepReadonly<B>] extends [DeepReadonly<A>]
-    ? true
-    : false
-  : false;
-export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
-
-true satisfies Mirrors<Omit<z.output<typeof planSchema>, 'warnings'>, Omit<Plan, 'warnings'>>;
-true satisfies Mirrors<z.output<typeof failedPlanSchema>, FailedPlan>;
-true satisfies Mirrors<Omit<z.output<typeof runRecordSchema>, 'schemaVersion'>, RunRecord>;
-true satisfies Mirrors<z.output<typeof operationRecordSchema>, Omit<OperationRecord, 'runId'>>;
-
 /** Longest problem text, since a response may contain anything. */
 const LONGEST_PROBLEM = 300;
 
 /** The plans, or the first place where the response does not match the schema. */
 export function checkPlans(
   value: unknown,
-): { readonly plans: readonly PlanResult[] } | { readonly problem: string } {
+): { readonly plans: readonly Typed<typeof planResultSchema>[] } | { readonly problem: string } {
   if (!Array.isArray(value)) return { problem: 'it is not a JSON array' };
   for (const [index, item] of value.entries()) {
     const { error } = planResultSchema.safeParse(item);
@@ -274,6 +269,6 @@ export function checkPlans(
       };
     }
   }
-  // Each element was checked against the schema, which mirrors the type.
-  return { plans: value as PlanResult[] };
+  // Each element was checked against the schema.
+  return { plans: value as Typed<typeof planResultSchema>[] };
 }

@@ -1,15 +1,15 @@
 // The published JSON Schemas of `history` with its lists, `status`, `who` and `restore`, which print these elements.
 import { z } from 'zod';
-import { RUN_MODES, type RunRecord } from '../core/journal.ts';
-import { type OperatorActionRecord, RECORDED_ACTIONS } from '../core/operator.ts';
-import type { AccountUsage, HeldEntry } from '../core/usage.ts';
+import { RUN_MODES, type RunStatus, ACCOUNT_STATES } from './journal.ts';
+import { RECORDED_ACTIONS } from './operator.ts';
 import {
   accountName,
   failedPlanSchema,
   printedSchema,
+  type RunRecord,
   kind,
-  type DeepReadonly,
-  type Mirrors,
+  type Typed,
+  type Unversioned,
   people,
   runRecordSchema,
   schemaVersion,
@@ -19,8 +19,6 @@ import {
   earlierHoldersSchema,
   remoteAccountId,
 } from './schemas.ts';
-import { ACCOUNT_STATES } from '../core/account-states.ts';
-import type { DeletedEntry } from '../core/restoration.ts';
 
 /** A run without its operations. */
 export const historySchema = printedSchema('history', runRecordSchema, 'One run');
@@ -35,6 +33,9 @@ export const actionSchema = z.strictObject({
   via: z.enum(['cli', 'http']).describe('Whether it was a command or a request over HTTP.'),
   detail: z.string().nullable().describe('The digest of an approved plan, or the reason of a pause.'),
 });
+
+/** A command that an operator gave. */
+export type OperatorActionRecord = Unversioned<typeof actionSchema>;
 
 /** What an operator did. */
 export const actionsSchema = printedSchema('history --actions', actionSchema, 'One action');
@@ -64,11 +65,11 @@ const accountUsageSchema = z.strictObject({
     .describe('Ids that resources refer to and that no list contains.'),
 });
 
+/** How many people have each entry of one account, and which references have no entry. */
+export type AccountUsage = Unversioned<typeof accountUsageSchema>;
+
 /** The coverage of one account. */
 export const coverageSchema = printedSchema('who', accountUsageSchema, 'One account');
-
-true satisfies Mirrors<Omit<z.output<typeof accountUsageSchema>, 'schemaVersion'>, AccountUsage>;
-true satisfies Mirrors<Omit<z.output<typeof actionSchema>, 'schemaVersion'>, OperatorActionRecord>;
 
 export const accountStatusSchema = z.strictObject({
   schemaVersion,
@@ -135,9 +136,9 @@ export const accountStatusSchema = z.strictObject({
 export const statusSchema = printedSchema('status', accountStatusSchema, 'One account');
 
 /** The status of one account, as the journal and the configuration show it. */
-export type AccountStatus = DeepReadonly<
-  Omit<z.output<typeof accountStatusSchema>, 'schemaVersion' | 'lastRun'>
-> & { readonly lastRun: RunRecord | null };
+export interface AccountStatus extends Omit<Unversioned<typeof accountStatusSchema>, 'lastRun'> {
+  readonly lastRun: RunRecord | null;
+}
 
 export const snapshotId = z.int().min(1).describe('Id of the snapshot.');
 export const runId = z.string().describe('UUIDv7 of the run that read the lists.');
@@ -165,6 +166,11 @@ export const snapshotSchema = z.strictObject({
     .describe('Its lists: skills, roles, people.'),
 });
 
+/** A snapshot, with the status of the run that read it; its id is the smallest of those of its lists. */
+export interface SnapshotRecord extends Unversioned<typeof snapshotSchema> {
+  readonly runStatus: RunStatus;
+}
+
 /** One snapshot. */
 export const snapshotsSchema = printedSchema('history --lists', snapshotSchema, 'One snapshot');
 
@@ -188,7 +194,7 @@ const lostEntrySchema = z.strictObject({
 });
 
 /** An entry that a run deleted, with the run. */
-export type LostEntry = DeepReadonly<z.output<typeof lostEntrySchema>>;
+export type LostEntry = Typed<typeof lostEntrySchema>;
 
 export const accountHoldersSchema = z.strictObject({
   schemaVersion,
@@ -208,9 +214,7 @@ export const accountHoldersSchema = z.strictObject({
 });
 
 /** What one account's lists of a moment show. */
-export type AccountHolders = DeepReadonly<
-  Omit<z.output<typeof accountHoldersSchema>, 'schemaVersion' | 'at'>
->;
+export type AccountHolders = Omit<Unversioned<typeof accountHoldersSchema>, 'at'>;
 
 /** The people who have the entries of a name in one account. */
 export const whoSchema = printedSchema('who', accountHoldersSchema, 'One searched account');
@@ -230,6 +234,9 @@ const deletedEntrySchema = z.strictObject({
   problem: z.string().nullable().describe('Why a file cannot contain the name. The wording may change.'),
 });
 
+/** An entry that a run deleted, and what must be considered before it is created again. */
+export type DeletedEntry = Typed<typeof deletedEntrySchema>;
+
 export const restorationSchema = z.strictObject({
   schemaVersion,
   account: accountName,
@@ -244,6 +251,3 @@ export const restorationSchema = z.strictObject({
 export const restoreSchema = z
   .union([restorationSchema, failedPlanSchema])
   .meta({ title: 'rolecall restore', description: 'What `rolecall restore --format json` prints.' });
-
-true satisfies Mirrors<z.output<typeof heldEntrySchema>, HeldEntry>;
-true satisfies Mirrors<z.output<typeof deletedEntrySchema>, DeletedEntry>;
