@@ -63,7 +63,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/fresh-build.mjs', 'test/support/postgres-hub.ts'],
     // A test waits for processes and requests for most of its time.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: 3 * availableParallelism(),
     // Where there is no PostgreSQL, the global setup prints one line about it.
     projects: findPostgres() === null ? [suite] : [suite, onPostgres],
   },

@@ -292,7 +292,7 @@ async function play({ modes, steps }: Script): Promise<void> {
   }
 }
 
-const RUNS = runsOf(4);
+const RUNS = runsOf(2);
 
 test(
   'no story of a fleet writes during a pause, before the accounts that run first, or without its approval',

@@ -123,7 +123,7 @@ describe('advice in a report', () => {
           expect(parse(`- { a: ${shown}, b: [${shown}, ${shown}] }`)).toEqual([{ a: text, b: [text, text] }]);
         }
       }),
-      { numRuns: times(300, 1000) },
+      { numRuns: times(120, 1000) },
     );
   });
 });

@@ -8,7 +8,7 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { times } from '../support/thorough.ts';
 
 const seed = Number(process.env['ROLECALL_FUZZ_SEED'] ?? 20260615);
-const numRuns = Number(process.env['ROLECALL_FUZZ_RUNS'] ?? times(120, 4000));
+const numRuns = Number(process.env['ROLECALL_FUZZ_RUNS'] ?? times(60, 4000));
 
 const real = (file: string): string => readFileSync(new URL(`../../config/${file}`, import.meta.url), 'utf8');
 const FINE = 'baseUrl: https://fine.example.com\ntoken: { env: FINE_TOKEN }\nskills: [Fine]\n';

@@ -33,7 +33,7 @@ import {
 } from '../unit/core/builders.ts';
 import { times } from '../support/thorough.ts';
 
-fc.configureGlobal({ numRuns: times(100, 250), ...fc.readConfigureGlobal() });
+fc.configureGlobal({ numRuns: times(60, 250), ...fc.readConfigureGlobal() });
 
 /** Few names, many of them near or equal in another form, so that collisions are frequent. */
 const NAMES = [

@@ -349,7 +349,7 @@ roles: []
           expect((await dumped(folder, text, contents)).text).toBe(text);
         },
       ),
-      { numRuns: times(10, 60) },
+      { numRuns: times(4, 60) },
     );
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { costly } from '../../support/thorough.ts';
 import { ACCOUNT, SERVICE, load, loadAccount } from './workspace.ts';
 
 describe('several accounts', () => {
@@ -230,7 +231,7 @@ describe('the names of an account with its catalogs', () => {
     'two.yaml': `skills:\n${lines(12_000, 7999)}`,
   });
 
-  test('are at most 20,000, or its file has an error, and no other account', async () => {
+  costly('are at most 20,000, or its file has an error, and no other account', async () => {
     const valid = await load(files('roles: [Dev]\n'));
     expect(valid.lines).toEqual([]);
     const broken = await load(files('roles: [Dev, Lead]\n'));

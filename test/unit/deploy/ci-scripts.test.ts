@@ -205,7 +205,7 @@ describe.skipIf(!hasPrograms()).each(['github', 'gitlab'] as const)('the comment
     [64, 1],
   ] as const;
 
-  it.each(someOf(ENDS, 3))(
+  it.each(someOf(ENDS, 2))(
     'is the report alone at exit status %i, and the job ends with %i',
     async (exit, status) => {
       const host = await startHost(kind, []);
