@@ -96,7 +96,7 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
       const before = accounts.get(name);
       const errors = settings === undefined ? errorsOf(issues) : [];
       logErrors(name, before?.errors ?? [], errors);
-      metrics.configValid(name, settings !== undefined);
+      metrics.account(name, { isValid: settings !== undefined });
       next.set(name, {
         ...own,
         isValid: settings !== undefined,
@@ -121,7 +121,7 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
     serviceErrors = errors;
     metrics.configurationValid(errors.length === 0);
     if (reading.service === undefined || isUnusable) {
-      for (const name of names) metrics.configValid(name, false);
+      for (const name of names) metrics.account(name, { isValid: false });
     } else {
       logRestart(service, reading.service, log);
       service = reading.service;

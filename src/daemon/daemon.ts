@@ -169,13 +169,10 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
   function applyConfiguration(): void {
     notifier.update(registry.service().notify);
-    metrics.schedules(
-      registry.accounts().map(({ name }) => ({
-        account: name,
-        nextRunMs: () => dueMs.get(name) ?? loop.nextTickMs(name),
-        longestGapMs: loop.longestGapMs(name),
-      })),
-    );
+    for (const { name } of registry.accounts()) {
+      const nextRunMs = (): number | null => dueMs.get(name) ?? loop.nextTickMs(name);
+      metrics.account(name, { nextRunMs, longestGapMs: loop.longestGapMs(name) });
+    }
   }
 
   const api = createDaemonApi({

@@ -4,49 +4,26 @@ import { type Kind, ACTIONS, KINDS } from '../core/catalog.ts';
 import type { AccountRecord } from '../core/ports/journal-reader.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
 
-export interface Metrics {
-  /** The results of a run of an earlier process: sets the gauges, unless a run of this process has set or removed them. */
-  found(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void;
-  /** The results of a run that has ended. */
-  run(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void;
-  /** A run that could not even be journaled. */
-  runFailed(account: string): void;
-  request(account: string, event: { method: string; status: number | 'error'; durationMs: number }): void;
-  retry(account: string): void;
-  configValid(account: string, valid: boolean): void;
-  /** Whether the service file is valid. */
-  configurationValid(valid: boolean): void;
-  /** Whether the newest commit of the daemon's own checkout was refused. */
-  sourceRefused(refused: boolean): void;
-  /** Whether this process can use the store. */
-  storeAvailable(isAvailable: boolean): void;
-  /** The git source was fetched successfully just now. */
-  sourceFetched(): void;
-  /** Whether the account is paused, and the digest of the plan that waits for approval. */
-  account(account: string, state: { readonly isPaused: boolean; readonly pending: string | null }): void;
-  /** What the store has of an account. Drops the results of a run of this process when another one has run it since. */
-  known(record: AccountRecord): void;
-  /** Replaces the schedules; the next run times are read at each scrape. */
-  schedules(schedules: readonly ScheduleGauge[]): void;
-  /** A connection was closed because there were too many. */
-  connectionDropped(): void;
-  /** A request had a wrong token. */
-  wrongToken(): void;
-  notification(target: string, result: 'delivered' | 'undelivered'): void;
-  skippedTick(account: string): void;
-  /** Drops the metrics of an account that was removed from the configuration. */
-  forget(account: string): void;
-  contentType: string;
-  /** The text of a scrape. */
-  text(): Promise<string>;
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** What the gauges show of an account at each scrape. Times are epoch milliseconds. */
+interface AccountGauges {
+  isValid?: boolean;
+  isPaused?: boolean;
+  /** The digest of the plan that waits for approval. */
+  pending?: string | null;
+  successMs?: number;
+  nextRunMs?: () => number | null;
+  longestGapMs?: number | null;
+  /** Of the last run that planned. */
+  results?: {
+    readonly runId: string;
+    readonly plan: NonNullable<RunOutcome['plan']>;
+    readonly entryCounts: ReadonlyMap<Kind, number>;
+  };
 }
 
-/** An account's schedule, for the gauges. Times are epoch milliseconds. */
-export interface ScheduleGauge {
-  readonly account: string;
-  readonly nextRunMs: () => number | null;
-  readonly longestGapMs: number | null;
-}
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /**
  * Upper bounds. The library keeps an object with the bounds as keys for each account. V8 stores it as an array up to the
@@ -54,7 +31,7 @@ export interface ScheduleGauge {
  */
 const RUN_SECONDS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3600];
 
-export function createMetrics(version: string): Metrics {
+export function createMetrics(version: string) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'rolecall_' });
@@ -71,18 +48,46 @@ export function createMetrics(version: string): Metrics {
     buckets: RUN_SECONDS,
     registers,
   });
-  const success = gauge(
+  const accounts = new Map<string, AccountGauges>();
+  function gaugesOf(account: string): AccountGauges {
+    const known = accounts.get(account) ?? {};
+    accounts.set(account, known);
+    return known;
+  }
+  /** A gauge with the label `account` and these, which is read at each scrape. */
+  function accountGauge(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    read: (gauges: AccountGauges) => readonly Sample[],
+  ): void {
+    new Gauge({
+      name: `rolecall_${name}`,
+      help,
+      labelNames: ['account', ...labels],
+      registers,
+      collect() {
+        this.reset();
+        for (const [account, gauges] of accounts)
+          for (const [own, value] of read(gauges)) this.set({ account, ...own }, value);
+      },
+    });
+  }
+  accountGauge(
     'last_success_timestamp_seconds',
     'When a run last ended converged, held or, in a mode that does not write, planned.',
-    ['account'],
+    [],
+    ({ successMs }) => seconds(successMs),
   );
-  const drift = gauge('drift', 'Operations that a plan would apply now.', ['account', 'kind', 'action']);
-  const held = gauge('held', 'Changes that are held, by each rule that holds them.', [
-    'account',
-    'kind',
-    'rule',
-  ]);
-  const entries = gauge('entries', 'Entries that the service listed in the last run.', ['account', 'kind']);
+  accountGauge('drift', 'Operations that a plan would apply now.', ['kind', 'action'], ({ results }) =>
+    results === undefined ? [] : driftSamples(results.plan),
+  );
+  accountGauge('held', 'Changes that are held, by each rule that holds them.', ['kind', 'rule'], (gauges) =>
+    (gauges.results?.plan.held ?? []).map(({ kind, rule, count }) => [{ kind, rule }, count]),
+  );
+  accountGauge('entries', 'Entries that the service listed in the last run.', ['kind'], ({ results }) =>
+    results === undefined ? [] : KINDS.map((kind) => [{ kind }, results.entryCounts.get(kind) ?? 0]),
+  );
   const operations = counter('operations_total', 'Operations by result.', [
     'account',
     'kind',
@@ -98,7 +103,9 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
   const retries = counter('api_retries_total', 'Requests that were sent again.', ['account']);
-  const valid = gauge('config_valid', 'Whether the account’s configuration is valid.', ['account']);
+  accountGauge('config_valid', 'Whether the account’s configuration is valid.', [], ({ isValid }) =>
+    flag(isValid),
+  );
   const skipped = counter('skipped_ticks_total', 'Ticks that found the account still running.', ['account']);
   const configuration = gauge('configuration_valid', 'Whether the service file is valid.', []);
   const refused = gauge('source_refused', 'Whether the newest commit of the git source was refused.', []);
@@ -109,12 +116,15 @@ export function createMetrics(version: string): Metrics {
   );
   const storeAvailable = gauge('store_available', 'Whether this process can use the store.', []);
   storeAvailable.set(1);
-  const paused = gauge(
+  accountGauge(
     'paused',
     'Whether scheduled runs of the account are stopped. Account *: whether all accounts, or their deletes, are paused.',
-    ['account'],
+    [],
+    ({ isPaused }) => flag(isPaused),
   );
-  const pending = gauge('approval_pending', 'A plan that waits for approval.', ['account', 'digest']);
+  accountGauge('approval_pending', 'A plan that waits for approval.', ['digest'], ({ pending: digest }) =>
+    digest ? [[{ digest }, 1]] : [],
+  );
   const notifications = counter('notifications_total', 'Notifications by result.', ['target', 'result']);
   const wrongTokens = counter('http_wrong_tokens_total', 'HTTP requests with a wrong token.', []);
   const droppedConnections = counter(
@@ -122,34 +132,16 @@ export function createMetrics(version: string): Metrics {
     'Connections that were closed, because there were too many.',
     [],
   );
-  let gauges: readonly ScheduleGauge[] = [];
-  const interval = gauge(
+  accountGauge(
     'schedule_interval_seconds',
     'The longest time between two of the account’s next ticks.',
-    ['account'],
+    [],
+    ({ longestGapMs }) => seconds(longestGapMs),
   );
-  new Gauge({
-    name: 'rolecall_next_run_timestamp_seconds',
-    help: 'When the account runs next.',
-    labelNames: ['account'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { account, nextRunMs } of gauges) {
-        const ms = nextRunMs();
-        if (ms !== null) this.set({ account }, ms / 1000);
-      }
-    },
-  });
-  const pendingDigests = new Map<string, string>();
+  accountGauge('next_run_timestamp_seconds', 'When the account runs next.', [], ({ nextRunMs }) =>
+    seconds(nextRunMs?.()),
+  );
   gauge('build_info', 'The version that runs.', ['version']).set({ version }, 1);
-
-  function forgetGauges(account: string): void {
-    for (const forgetOne of shown.get(account)?.forget ?? []) forgetOne();
-    shown.delete(account);
-  }
-  /** The run of each account whose results the gauges show. */
-  const shown = new Map<string, { readonly runId: string; readonly forget: readonly (() => void)[] }>();
 
   /** Otherwise the counters of a removed account would remain. */
   async function forgetCounters(account: string): Promise<void> {
@@ -161,105 +153,96 @@ export function createMetrics(version: string): Metrics {
     durations.remove({ account });
   }
 
-  function showFound({ run, plan }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
-    const { account, id: runId } = run;
-    if (plan === null) return;
-    forgetGauges(account);
-    const forget: (() => void)[] = [];
-    for (const kind of KINDS) {
-      entries.set({ account, kind }, entryCounts.get(kind) ?? 0);
-      forget.push(() => entries.remove({ account, kind }));
-      for (const action of ACTIONS) {
-        const found = plan.drift.find((each) => each.kind === kind && each.action === action);
-        drift.set({ account, kind, action }, found?.count ?? 0);
-        forget.push(() => drift.remove({ account, kind, action }));
-      }
-    }
-    for (const { kind, rule, count } of plan.held) {
-      held.set({ account, kind, rule }, count);
-      forget.push(() => held.remove({ account, kind, rule }));
-    }
-    shown.set(account, { runId, forget });
-  }
-
-  function showAccount(
-    account: string,
-    state: { readonly isPaused: boolean; readonly pending: string | null },
-  ): void {
-    paused.set({ account }, state.isPaused ? 1 : 0);
-    const before = pendingDigests.get(account);
-    if (before !== undefined && before !== state.pending) {
-      pending.remove({ account, digest: before });
-      pendingDigests.delete(account);
-    }
-    if (state.pending === null) return;
-    pending.set({ account, digest: state.pending }, 1);
-    pendingDigests.set(account, state.pending);
+  function showResults({ run, plan }: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
+    if (plan !== null) gaugesOf(run.account).results = { runId: run.id, plan, entryCounts };
   }
 
   return {
-    found(outcome, entryCounts) {
-      if (!shown.has(outcome.run.account)) showFound(outcome, entryCounts);
+    /** The results of a run of an earlier process: sets the gauges, unless a run of this process has set or removed them. */
+    found(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>): void {
+      if (accounts.get(outcome.run.account)?.results === undefined) showResults(outcome, entryCounts);
     },
-    run(outcome, entryCounts, durationSeconds) {
+    /** The results of a run that has ended. */
+    run(outcome: RunOutcome, entryCounts: ReadonlyMap<Kind, number>, durationSeconds: number): void {
       const { run } = outcome;
       const { account, status } = run;
       runs.inc({ account, status });
       durations.observe({ account }, durationSeconds);
       if (status === 'converged' || status === 'held' || status === 'planned') {
-        success.set({ account }, Date.parse(run.finishedAt ?? run.startedAt) / 1000);
+        gaugesOf(account).successMs = Date.parse(run.finishedAt ?? run.startedAt);
       }
       for (const { kind, action, status: result, count } of outcome.operations) {
         if (result !== 'held' && result !== 'pending')
           operations.inc({ account, kind, action, result }, count);
       }
-      showFound(outcome, entryCounts);
+      showResults(outcome, entryCounts);
     },
-    runFailed: (account) => runs.inc({ account, status: 'failed' }),
-    request(account, { method, status, durationMs }) {
+    /** A run that could not even be journaled. */
+    runFailed: (account: string) => runs.inc({ account, status: 'failed' }),
+    request(
+      account: string,
+      { method, status, durationMs }: { method: string; status: number | 'error'; durationMs: number },
+    ): void {
       requests.inc({ account, method, status: String(status) });
       requestDuration.observe({ method }, durationMs / 1000);
     },
-    retry: (account) => retries.inc({ account }),
-    configValid: (account, isValid) => valid.set({ account }, isValid ? 1 : 0),
-    configurationValid: (isValid) => configuration.set(isValid ? 1 : 0),
-    storeAvailable: (isAvailable) => storeAvailable.set(isAvailable ? 1 : 0),
+    retry: (account: string) => retries.inc({ account }),
+    /** Whether the service file is valid. */
+    configurationValid: (isValid: boolean) => configuration.set(isValid ? 1 : 0),
+    /** Whether this process can use the store. */
+    storeAvailable: (isAvailable: boolean) => storeAvailable.set(isAvailable ? 1 : 0),
+    /** The git source was fetched successfully just now. */
     sourceFetched: () => fetched.setToCurrentTime(),
-    sourceRefused: (isRefused) => refused.set(isRefused ? 1 : 0),
-    account: showAccount,
-    known({ name, state, lastRun, lastSuccessAt }) {
-      showAccount(name, { isPaused: state.pause !== null, pending: state.pending?.digest ?? null });
-      if (lastSuccessAt !== null) success.set({ account: name }, Date.parse(lastSuccessAt) / 1000);
+    /** Whether the newest commit of the daemon's own checkout was refused. */
+    sourceRefused: (isRefused: boolean) => refused.set(isRefused ? 1 : 0),
+    /** Replaces what these gauges of the account show. */
+    account: (account: string, gauges: Omit<AccountGauges, 'results' | 'successMs'>) =>
+      void Object.assign(gaugesOf(account), gauges),
+    /** What the store has of an account. Drops the results of a run of this process when another one has run it since. */
+    known({ name, state, lastRun, lastSuccessAt }: AccountRecord): void {
+      const gauges = gaugesOf(name);
+      gauges.isPaused = state.pause !== null;
+      gauges.pending = state.pending?.digest ?? null;
+      if (lastSuccessAt !== null) gauges.successMs = Date.parse(lastSuccessAt);
       // Their ids are in the order of time. A run without a plan has no results.
       const isElsewhere =
         lastRun !== null &&
         lastRun.planDigest !== null &&
         lastRun.status !== 'running' &&
-        lastRun.id > (shown.get(name)?.runId ?? '~');
-      if (isElsewhere) forgetGauges(name);
+        lastRun.id > (gauges.results?.runId ?? '~');
+      if (isElsewhere) delete gauges.results;
     },
-    schedules(next) {
-      gauges = next;
-      interval.reset();
-      for (const { account, longestGapMs } of next) {
-        if (longestGapMs !== null) interval.set({ account }, longestGapMs / 1000);
-      }
-    },
+    /** A connection was closed because there were too many. */
     connectionDropped: () => droppedConnections.inc(),
+    /** A request had a wrong token. */
     wrongToken: () => wrongTokens.inc(),
-    notification: (target, result) => notifications.inc({ target, result }),
-    skippedTick: (account) => skipped.inc({ account }),
-    forget(account) {
-      forgetGauges(account);
-      valid.remove({ account });
-      success.remove({ account });
-      paused.remove({ account });
-      const digest = pendingDigests.get(account);
-      if (digest !== undefined) pending.remove({ account, digest });
-      pendingDigests.delete(account);
+    notification: (target: string, result: 'delivered' | 'undelivered') =>
+      notifications.inc({ target, result }),
+    skippedTick: (account: string) => skipped.inc({ account }),
+    /** Drops the metrics of an account that was removed from the configuration. */
+    forget(account: string): void {
+      accounts.delete(account);
       void forgetCounters(account);
     },
-    contentType: registry.contentType,
+    contentType: registry.contentType as string,
+    /** The text of a scrape. */
     text: () => registry.metrics(),
   };
+}
+
+function driftSamples({ drift }: NonNullable<RunOutcome['plan']>): Sample[] {
+  return KINDS.flatMap((kind) =>
+    ACTIONS.map((action): Sample => {
+      const found = drift.find((each) => each.kind === kind && each.action === action);
+      return [{ kind, action }, found?.count ?? 0];
+    }),
+  );
+}
+
+function seconds(ms: number | null = null): readonly Sample[] {
+  return ms === null ? [] : [[{}, ms / 1000]];
+}
+
+function flag(isTrue: boolean | undefined): readonly Sample[] {
+  return isTrue === undefined ? [] : [[{}, isTrue ? 1 : 0]];
 }
