@@ -17,8 +17,7 @@ import { createMetrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
 import { type Log, openLog } from '../daemon/log.ts';
 import { listenForSignals, type ProcessSignals } from '../daemon/process-signals.ts';
-import { createReadiness } from '../daemon/readiness.ts';
-import { createStoreHealth } from '../daemon/store-health.ts';
+import { createHealth } from '../daemon/health.ts';
 import { createCommitReader } from '../git/commit.ts';
 import { systemClock } from '../system/clock.ts';
 import { keepHeapSmall } from '../system/runtime.ts';
@@ -85,23 +84,19 @@ async function run(own: Process): Promise<void> {
   // Not earlier, because reading many accounts would take longer.
   keepHeapSmall(false);
   const session = await openDaemonSession(own, source);
-  const health = createStoreHealth({
+  const health = createHealth({
     check: () => session.store.check(),
     everyMs: 'file' in source.service.store ? FILE_CHECK_MS : DATABASE_CHECK_MS,
     clock: systemClock,
     log,
     onChange: (isAvailable) => metrics.storeAvailable(isAvailable),
+    problems: () => daemon.problems(),
+    signals,
   });
   closers.push(() => health.stop());
   const { commitsAt } = await linksOf(source.service);
   const daemon = openDaemon(own, source, registry, { session, commitsAt });
   health.start();
-  const readiness = createReadiness({
-    problems: () => daemon.problems(),
-    store: health,
-    signals,
-    clock: systemClock,
-  });
   const http = await openHttp(source.service, {
     tokens,
     commitsAt,
@@ -109,13 +104,13 @@ async function run(own: Process): Promise<void> {
     daemon: daemon.api,
     metrics,
     log,
-    notReady: () => readiness.probe(),
+    notReady: () => health.probe(),
     outage: () => health.outage(),
   });
   // The last function is called first: the port stays open until the runs have ended and the probes have noticed.
   closers.push(
     () => http.close(),
-    () => readiness.drained(),
+    () => health.drained(),
     () => daemon.stop(),
   );
   const operators = source.service.http.identity?.operators ?? [];

@@ -32,30 +32,7 @@ export interface RegisteredAccount extends Pick<ConfiguredAccount, 'name' | 'fil
   readonly settings: AccountSettings | null;
 }
 
-export interface AccountRegistry {
-  /** Reads the configuration again. A failure is logged. */
-  reload(): Promise<void>;
-  /** Reads the configuration again as far as it concerns the account. Waits at most `waitMs` for the end of changes. */
-  refresh(account: string, waitMs?: number): Promise<void>;
-  /** The commit of the accounts as they are now. */
-  commit(): Promise<ConfigCommit | null>;
-  readonly sourceProblem: ConfigurationReader['sourceProblem'];
-  /** Calls the listener after each change. */
-  onChange(listener: () => void): void;
-  account(name: string): RegisteredAccount | undefined;
-  accounts(): readonly RegisteredAccount[];
-  names(): ReadonlySet<string>;
-  service(): ServiceSettings;
-  /** The errors of the service file itself. */
-  serviceErrors(): readonly ConfigIssue[];
-  schedules(): readonly Schedule[];
-  /** The base address of the account; empty when its file was never valid. */
-  addressOf(account: string): string;
-  /** The number of different base addresses. */
-  addressCount(): number;
-  /** Ends reloads; no listener is called any more. */
-  close(): void;
-}
+export type AccountRegistry = ReturnType<typeof createAccountRegistry>;
 
 export interface AccountRegistryOptions {
   /** The settings that the daemon started with. */
@@ -65,7 +42,7 @@ export interface AccountRegistryOptions {
   readonly metrics: Metrics;
 }
 
-export function createAccountRegistry(options: AccountRegistryOptions): AccountRegistry {
+export function createAccountRegistry(options: AccountRegistryOptions) {
   const { configuration, log, metrics } = options;
   const listeners: (() => void)[] = [];
   let service = options.service;
@@ -137,7 +114,8 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
   }
 
   return {
-    async reload() {
+    /** Reads the configuration again. A failure is logged. */
+    async reload(): Promise<void> {
       try {
         const reading = await configuration.read();
         if (!isClosed) take(reading);
@@ -146,26 +124,33 @@ export function createAccountRegistry(options: AccountRegistryOptions): AccountR
         log.error({ event: 'reload_failed', code, error: message }, 'the configuration could not be read');
       }
     },
-    async refresh(account, waitMs) {
+    /** Reads the configuration again as far as it concerns the account. Waits at most `waitMs` for the end of changes. */
+    async refresh(account: string, waitMs?: number): Promise<void> {
       take(await configuration.readFor(account, waitMs));
     },
+    /** The commit of the accounts as they are now. */
     commit: () => configuration.commit(last ?? undefined),
     sourceProblem: () => configuration.sourceProblem(),
-    onChange(listener) {
+    /** Calls the listener after each change. */
+    onChange(listener: () => void): void {
       listeners.push(listener);
     },
-    account(name) {
+    account(name: string): RegisteredAccount | undefined {
       const account = accounts.get(name);
       return account === undefined ? undefined : withServiceErrors(account);
     },
     accounts: () => [...accounts.values()].map(withServiceErrors),
     names: () => names,
     service: () => service,
+    /** The errors of the service file itself. */
     serviceErrors: () => serviceErrors,
     schedules: () => [...accounts.values()].map(toSchedule),
-    addressOf: (account) => accounts.get(account)?.settings?.baseUrl ?? '',
+    /** The base address of the account; empty when its file was never valid. */
+    addressOf: (account: string) => accounts.get(account)?.settings?.baseUrl ?? '',
+    /** The number of different base addresses. */
     addressCount: () => addressCount,
-    close() {
+    /** Ends reloads; no listener is called any more. */
+    close(): void {
       isClosed = true;
     },
   };

@@ -28,13 +28,6 @@ export interface AccountRunsOptions {
   };
 }
 
-export interface AccountRuns {
-  /** Runs the account. A failure is journaled or logged, never thrown. Resolves with the reason if it is due again at once. */
-  run(due: DueRun): Promise<DueReason | null>;
-  /** Why runs cannot be journaled; null while they can. */
-  problem(): string | null;
-}
-
 /** Who requests a run right after a change of the files means the new content, so the run waits until it is used. */
 const MOST_CHANGING_MS = 10_000;
 
@@ -42,7 +35,7 @@ function isByOperator(trigger: Trigger): boolean {
   return trigger === 'manual' || trigger === 'approval';
 }
 
-export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
+export function createAccountRuns(options: AccountRunsOptions) {
   const { registry, log, metrics, deps } = options;
   /** The digest of the plan of each account that was logged last. */
   const loggedPlans = new Map<string, string>();
@@ -57,6 +50,7 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     }
   });
 
+  /** Runs the account. A failure is journaled or logged, never thrown. Resolves with the reason if it is due again at once. */
   async function run(due: DueRun): Promise<DueReason | null> {
     const { account: name, trigger, by } = due;
     // A tick was made; what was interrupted is only continued.
@@ -168,7 +162,11 @@ export function createAccountRuns(options: AccountRunsOptions): AccountRuns {
     );
   }
 
-  return { run, problem: () => problem };
+  return {
+    run,
+    /** Why runs cannot be journaled; null while they can. */
+    problem: () => problem,
+  };
 }
 
 /** The commit with those of its changes that are in these files. */

@@ -13,7 +13,7 @@ import { outcomeOf } from '../core/run-outcome.ts';
 import type { ApiSettings } from '../core/settings.ts';
 import type { AccountRegistry } from './account-registry.ts';
 import { createAccountRuns } from './account-run.ts';
-import { createDaemonApi, type DaemonApi } from './daemon-api.ts';
+import { createDaemonApi } from './daemon-api.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Fleet } from './notify/commit-status.ts';
@@ -40,17 +40,6 @@ export interface DaemonOptions extends Pick<RunLoopOptions, 'due' | 'locks' | 'o
   readonly fetchSource: () => Promise<void>;
 }
 
-export interface Daemon {
-  readonly api: DaemonApi;
-  /** The commit in use; null while the files differ from it. */
-  fleet(): Promise<Fleet | null>;
-  start(): void;
-  /** What keeps the daemon from doing its work, as messages; empty when nothing does. */
-  problems(): readonly string[];
-  /** Resolves when the runs have ended; a second call has no effect. The API answers meanwhile, and afterwards. */
-  stop(): Promise<void>;
-}
-
 /** So many accounts run at a time: each may be large. */
 const MOST_RUNS = 8;
 /** How often the gauges follow what other processes did. */
@@ -61,7 +50,7 @@ const MOST_COMMANDS = 10_000;
 const MAX_LOGGED = 20;
 
 /** Makes a daemon that does nothing before `start`. */
-export function createDaemon(options: DaemonOptions): Daemon {
+export function createDaemon(options: DaemonOptions) {
   const { registry, notifier, log, metrics, reader, clock, signals } = options;
   let isStarted = false;
   let stopping: Promise<unknown> | null = null;
@@ -192,18 +181,20 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
   return {
     api,
-    async fleet() {
+    /** The commit in use; null while the files differ from it. */
+    async fleet(): Promise<Fleet | null> {
       const commit = await registry.commit();
       if (commit === null || commit.dirty) return null;
       const running = (await api.accounts()).filter(({ pause }) => pause === null);
       return { commit: commit.sha, accounts: running.map(({ name }) => name) };
     },
-    start() {
+    start(): void {
       isStarted = true;
       loop.start();
       notifier.start();
     },
-    problems() {
+    /** What keeps the daemon from doing its work, as messages; empty when nothing does. */
+    problems(): readonly string[] {
       if (api.isStopping()) return ['the daemon is stopping'];
       if (!isStarted) return ['the daemon is starting'];
       if (registry.accounts().length > 0) return [];
@@ -212,7 +203,8 @@ export function createDaemon(options: DaemonOptions): Daemon {
         ? ['the configuration is not loaded, because it is invalid: see `config_invalid` in the log']
         : ['no account is configured'];
     },
-    async stop() {
+    /** Resolves when the runs have ended; a second call has no effect. The API answers meanwhile, and afterwards. */
+    async stop(): Promise<void> {
       registry.close();
       await (stopping ??= stop());
     },

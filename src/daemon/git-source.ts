@@ -17,15 +17,7 @@ export interface GitSourceOptions {
   readonly metrics: Pick<Metrics, 'sourceFetched' | 'sourceRefused'>;
 }
 
-export interface GitSource {
-  /** Fetches now, and after a fetch that is under way: that one may have missed the newest commit. All callers share it. */
-  refresh(): Promise<void>;
-  /** Why the newest commit is not used; null when it is. */
-  problem(): string | null;
-  /** Calls the listener after each new commit. */
-  onUpdate(listener: () => void): void;
-  close(): Promise<void>;
-}
+export type GitSource = Awaited<ReturnType<typeof openGitSource>>;
 
 /** For a configuration that is not fetched. */
 export const NO_GIT_SOURCE: GitSource = {
@@ -36,12 +28,7 @@ export const NO_GIT_SOURCE: GitSource = {
 };
 
 /** Fetches once before it resolves, and then at each interval. */
-export async function openGitSource({
-  checkout,
-  intervalMs,
-  log,
-  metrics,
-}: GitSourceOptions): Promise<GitSource> {
+export async function openGitSource({ checkout, intervalMs, log, metrics }: GitSourceOptions) {
   const listeners: (() => void)[] = [];
   const stopping = new AbortController();
   let problem: string | null = null;
@@ -77,12 +64,15 @@ export async function openGitSource({
   await refresh();
   const timer = setInterval(() => void refresh(), intervalMs);
   return {
+    /** Fetches now, and after a fetch that is under way: that one may have missed the newest commit. All callers share it. */
     refresh,
-    problem: () => problem,
-    onUpdate(listener) {
+    /** Why the newest commit is not used; null when it is. */
+    problem: (): string | null => problem,
+    /** Calls the listener after each new commit. */
+    onUpdate(listener: () => void): void {
       listeners.push(listener);
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(timer);
       stopping.abort();
       // Waits until a running fetch has ended and its folder is in order.

@@ -1,23 +1,14 @@
 // The signals of the process: SIGTERM and SIGINT stop the daemon, a second one also aborts its requests, SIGHUP reloads.
 import { setMaxListeners } from 'node:events';
-import type { RunSignals } from '../core/ports/clock.ts';
 import { STOP_MS } from '../core/limits.ts';
 import type { Log } from './log.ts';
 
 /** How much longer than the grace a stop may take, to journal the results. */
 const JOURNAL_MS = 5000;
 
-export interface ProcessSignals extends RunSignals {
-  /** The name of the first signal that stops the process. */
-  readonly received: Promise<string>;
-  /** Calls the listener on SIGHUP. */
-  onHangup(listener: () => Promise<void>): void;
-  stopNow(): void;
-  /** Aborts the requests in flight after the grace, and ends the process if it still runs some seconds later. */
-  limitStop(log: Log): void;
-}
+export type ProcessSignals = ReturnType<typeof listenForSignals>;
 
-export function listenForSignals(): ProcessSignals {
+export function listenForSignals() {
   const stop = new AbortController();
   const kill = new AbortController();
   // Each waiting request has a listener, and removes it when it ends. There can be more than Node.js considers normal.
@@ -36,14 +27,17 @@ export function listenForSignals(): ProcessSignals {
   return {
     stop: stop.signal,
     kill: kill.signal,
+    /** The name of the first signal that stops the process. */
     received,
-    onHangup(listener) {
+    /** Calls the listener on SIGHUP. */
+    onHangup(listener: () => Promise<void>): void {
       process.on('SIGHUP', () => {
         if (!stop.signal.aborted) void listener();
       });
     },
     stopNow: () => stop.abort(),
-    limitStop(log) {
+    /** Aborts the requests in flight after the grace, and ends the process if it still runs some seconds later. */
+    limitStop(log: Log): void {
       setTimeout(() => kill.abort(), STOP_MS).unref();
       setTimeout(() => forceExit(log), STOP_MS + JOURNAL_MS).unref();
     },

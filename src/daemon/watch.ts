@@ -7,16 +7,8 @@ import type { Log } from './log.ts';
 /** Editors and git write in several steps: changes within this time are reported once. */
 const QUIET_MS = 300;
 
-export interface Watch {
-  /** Replaces the watched folders by those of these files. */
-  follow(files: readonly string[]): void;
-  /** Resolves when all these folders are watched. */
-  ready(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Calls `onChange` after something changed in a folder of the followed files. */
-export function createWatch(onChange: () => void, log: Log): Watch {
+export function createWatch(onChange: () => void, log: Log) {
   let timer: NodeJS.Timeout | undefined;
   let folders = new Set<string>();
   const watcher = watchFiles([], {
@@ -36,8 +28,10 @@ export function createWatch(onChange: () => void, log: Log): Watch {
   const readiness = new Promise<void>((resolve) => void watcher.once('ready', () => resolve()));
 
   return {
+    /** Resolves when all these folders are watched. */
     ready: () => readiness,
-    follow(files) {
+    /** Replaces the watched folders by those of these files. */
+    follow(files: readonly string[]): void {
       const next = new Set(files.map((file) => dirname(file)));
       const gone = [...folders].filter((folder) => !next.has(folder));
       const fresh = [...next].filter((folder) => !folders.has(folder));
@@ -45,7 +39,7 @@ export function createWatch(onChange: () => void, log: Log): Watch {
       if (gone.length > 0) watcher.unwatch(gone);
       if (fresh.length > 0) watcher.add(fresh);
     },
-    async close() {
+    async close(): Promise<void> {
       clearTimeout(timer);
       await watcher.close();
     },

@@ -11,13 +11,7 @@ import { isHttps } from './request-checks.ts';
 export const SESSION_LIFE_MS = 43_200_000;
 const COOKIE = 'rolecall_session';
 
-export interface Sessions {
-  open(context: HttpContext, holder: TokenHolder): Promise<void>;
-  /** Undefined without a session, when it has expired, and when its token was changed or removed. */
-  find(context: HttpContext): Promise<TokenHolder | undefined>;
-  /** Removes the cookie from the browser. A new key in the store, or a new token, ends copies of it too. */
-  end(context: HttpContext): void;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 export interface SessionsOptions {
   readonly tokens: readonly HttpToken[];
@@ -35,9 +29,9 @@ export function sessionKeyIn(settings: {
 }
 
 /** Sessions of twelve hours. Each is bound to the token that it was opened with. */
-export function createSessions({ tokens, sessionKey, nowMs }: SessionsOptions): Sessions {
+export function createSessions({ tokens, sessionKey, nowMs }: SessionsOptions) {
   return {
-    async open(context, holder) {
+    async open(context: HttpContext, holder: TokenHolder): Promise<void> {
       const key = await sessionKey();
       const token = tokens.find(({ name }) => name === holder.name);
       const mark = token === undefined ? '' : markOf(token.token, key);
@@ -45,7 +39,8 @@ export function createSessions({ tokens, sessionKey, nowMs }: SessionsOptions): 
       const options = { ...optionsFor(context), maxAge: SESSION_LIFE_MS / 1000 };
       await setSignedCookie(context, COOKIE, value, key.reveal(), options);
     },
-    async find(context) {
+    /** Undefined without a session, when it has expired, and when its token was changed or removed. */
+    async find(context: HttpContext): Promise<TokenHolder | undefined> {
       const key = await sessionKey();
       const value = await getSignedCookie(context, key.reveal(), COOKIE, optionsFor(context).prefix);
       const [name = '', mark, end] = typeof value === 'string' ? value.split(':') : [];
@@ -54,7 +49,8 @@ export function createSessions({ tokens, sessionKey, nowMs }: SessionsOptions): 
         return undefined;
       return { name, role: token.role };
     },
-    end(context) {
+    /** Removes the cookie from the browser. A new key in the store, or a new token, ends copies of it too. */
+    end(context: HttpContext): void {
       deleteCookie(context, COOKIE, optionsFor(context));
     },
   };

@@ -18,13 +18,6 @@ export interface Attempt {
   readonly quietUntilMs: number;
 }
 
-export interface Delivery {
-  /** Never rejects. */
-  attempt(message: QueuedMessage, settings: NotifySettings): Promise<Attempt>;
-  /** Closes the connections; a later attempt opens new ones. */
-  close(): Promise<void>;
-}
-
 export interface DeliveryOptions {
   readonly userAgent: string;
   readonly clock: Clock;
@@ -45,7 +38,7 @@ const REFUSALS: readonly number[] = [400, 401, 403, 404, 409, 422];
 const MAX_BODY_BYTES = 65_536;
 
 /** Loads the HTTP client with the first notification: many daemons send none. */
-export function createDelivery(options: DeliveryOptions): Delivery {
+export function createDelivery(options: DeliveryOptions) {
   const { userAgent, clock, resolveSecret, random, commitsAt } = options;
   let loaded: ReturnType<typeof loadClient> | undefined;
 
@@ -109,12 +102,14 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   return {
-    async attempt(message, settings) {
+    /** Never rejects. */
+    async attempt(message: QueuedMessage, settings: NotifySettings): Promise<Attempt> {
       // An exception is a bug, such as a body of an unknown shape. It must not end the daemon.
       const result = await send(message, settings).catch(() => ({ code: 'internal' }));
       return outcomeOf(result, message[0].attempts + 1, isStatusTarget(settings));
     },
-    async close() {
+    /** Closes the connections; a later attempt opens new ones. */
+    async close(): Promise<void> {
       // A failure to load was already reported by the delivery.
       const client = await loaded?.catch(() => undefined);
       loaded = undefined;

@@ -39,19 +39,7 @@ export interface NotifierOptions extends Pick<Links, 'commitsAt'> {
   readonly random?: () => number;
 }
 
-export interface Notifier {
-  /** Replaces the targets. Deliveries in progress continue. */
-  update(targets: readonly NotifySettings[]): void;
-  /**
-   * Stores the notifications about a run that has ended. Waits for no target, and never rejects. `mode` is that of the
-   * account as configured, `followers` the number of accounts that run newer commits after it.
-   */
-  runEnded(outcome: RunOutcome, mode: RunMode, followers?: number): Promise<void>;
-  /** Starts deliveries, including those that another process left. */
-  start(): void;
-  /** Waits for the deliveries in progress, and starts none until the next start. Undelivered notifications wait in the store. */
-  stop(): Promise<void>;
-}
+export type Notifier = ReturnType<typeof createNotifier>;
 
 /** Deliveries to one target at the same time. */
 const MAX_CONCURRENT = 4;
@@ -66,7 +54,7 @@ const SETTLE_MS = 5000;
 /** How long the end waits for deliveries in progress: longer than an attempt takes. */
 const GRACE_MS = TIMEOUT_MS + 2000;
 
-export function createNotifier(options: NotifierOptions): Notifier {
+export function createNotifier(options: NotifierOptions) {
   const { outbox, clock, log, onResult, random = Math.random } = options;
   const userAgent = `rolecall/${options.version}`;
   const delivery = createDelivery({ ...options, userAgent, random });
@@ -231,20 +219,27 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   return {
-    update(settings) {
+    /** Replaces the targets. Deliveries in progress continue. */
+    update(settings: readonly NotifySettings[]): void {
       targets = targetsByKey(settings);
       wake();
     },
-    async runEnded(outcome, mode, followers = 0) {
+    /**
+     * Stores the notifications about a run that has ended. Waits for no target, and never rejects. `mode` is that of the
+     * account as configured, `followers` the number of accounts that run newer commits after it.
+     */
+    async runEnded(outcome: RunOutcome, mode: RunMode, followers = 0): Promise<void> {
       if (targets.size === 0) return;
       const { account, id: runId } = outcome.run;
       await store(outcome, mode, followers).catch((error: unknown) => logFailure(error, { account, runId }));
     },
-    start() {
+    /** Starts deliveries, including those that another process left. */
+    start(): void {
       stopping = false;
       working = work();
     },
-    async stop() {
+    /** Waits for the deliveries in progress, and starts none until the next start. Undelivered notifications wait in the store. */
+    async stop(): Promise<void> {
       stopping = true;
       wake();
       await working;
