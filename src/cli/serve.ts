@@ -11,7 +11,7 @@ import type { Links } from '../core/settings.ts';
 import { type AccountRegistry, createAccountRegistry } from '../daemon/account-registry.ts';
 import { createDaemon } from '../daemon/daemon.ts';
 import { type HttpToken, readTokens } from '../daemon/http/access.ts';
-import { openHttp } from '../daemon/http/server.ts';
+import { startHttp } from '../daemon/http/server.ts';
 import { sessionKeyIn } from '../daemon/http/sessions.ts';
 import { createMetrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
@@ -97,7 +97,8 @@ async function run(own: Process): Promise<void> {
   const { commitsAt } = await linksOf(source.service);
   const daemon = openDaemon(own, source, registry, { session, commitsAt });
   health.start();
-  const http = await openHttp(source.service, {
+  const http = await startHttp({
+    ...source.service.http,
     tokens,
     commitsAt,
     sessionKey: sessionKeyIn(session.store.settings),

@@ -7,7 +7,12 @@ import { MAX_POSTED, type PostedPlan } from '../../run/posted-plan.ts';
 import { isCronLine } from '../cron.ts';
 
 const name = z.string().min(1).max(LONGEST_NAME);
-const entry = z.union([name, z.strictObject({ name, formerly: z.array(name) })]);
+/** A desired name; alone it has no former names. */
+const desiredName = name.normalize();
+const entry = z.union([
+  desiredName.transform((text) => ({ name: text, formerly: [] })),
+  z.strictObject({ name: desiredName, formerly: z.array(name) }),
+]);
 const time = z
   .string()
   .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a time such as 2026-11-21T05:24:10Z');
@@ -63,8 +68,6 @@ export const postedPlansSchema = z
   )
   .max(MAX_POSTED);
 
-type Posted = z.output<typeof postedPlansSchema>[number];
-
 /** The posted changes, or the first problem of the body. */
 export function readPosted(
   body: unknown,
@@ -77,21 +80,8 @@ export function readPosted(
   }
   const accounts = new Set(data.map(({ account }) => account));
   if (accounts.size < data.length) return { problem: 'the list must have each account at most once' };
-  const value = data.map(({ desired, ...others }) => ({ ...others, desired: desiredOf(desired) }));
-  const twice = value.find(({ desired }) => KINDS.some((of) => hasDuplicates(desired[of] ?? [])));
-  return twice === undefined ? { value } : { problem: `${twice.account}: a name is in a list twice` };
-}
-
-function desiredOf({ skill, role, ...rest }: Posted['desired']): PostedPlan['desired'] {
-  const kinds = KINDS.flatMap((of) => {
-    const entries = { skill, role }[of]?.map((each) =>
-      typeof each === 'string' ? { name: each, formerly: [] } : each,
-    );
-    return entries === undefined
-      ? []
-      : [[of, entries.map(({ name: text, formerly }) => ({ name: text.normalize(), formerly }))]];
-  });
-  return { ...Object.fromEntries(kinds), ...rest };
+  const twice = data.find(({ desired }) => KINDS.some((of) => hasDuplicates(desired[of] ?? [])));
+  return twice === undefined ? { value: data } : { problem: `${twice.account}: a name is in a list twice` };
 }
 
 function hasDuplicates(entries: readonly { readonly name: string }[]): boolean {

@@ -3,7 +3,6 @@ import { getRequestListener } from '@hono/node-server';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ListenError, errorCode } from '../../core/errors.ts';
-import type { ServiceSettings } from '../../core/settings.ts';
 import { type AppOptions, buildApp } from './app.ts';
 
 export interface HttpLimits {
@@ -32,18 +31,12 @@ export interface HttpOptions extends Omit<AppOptions, 'nowMs' | 'steadyMs'> {
   readonly steadyMs?: () => number;
 }
 
-export interface HttpServer {
-  readonly url: string;
-  /** Accepts no more connections, waits a moment for the answers in progress, and closes the other connections. */
-  close(): Promise<void>;
-}
-
 const CLOSE_GRACE_MS = 1000;
 /** Connections that wait in the kernel. With fewer, a flood would delay health checks by seconds. */
 const BACKLOG = 2048;
 
-/** Resolves when the server listens. Rejects with the error of the system when it cannot. */
-export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+/** Resolves when the server listens. Throws ListenError when that is not possible. */
+export async function startHttp(options: HttpOptions) {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const app = buildApp({
     ...options,
@@ -66,9 +59,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   server.timeout = limits.idleMs;
   server.maxConnections = limits.connections;
   server.on('drop', () => options.metrics.connectionDropped());
+  const { host, port: wanted } = options;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, resolve);
+    server.once('error', (error) => reject(listenError(errorCode(error), host, wanted)));
+    server.listen({ port: wanted, host, backlog: BACKLOG }, resolve);
   });
   server.removeAllListeners('error');
   server.on('error', (error) => {
@@ -78,6 +72,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { address, family, port } = server.address() as AddressInfo; // a TCP server that listens has an AddressInfo
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    /** Accepts no more connections, waits a moment for the answers in progress, and closes the other connections. */
     close: () => close(server),
   };
 }
@@ -88,21 +83,11 @@ async function close(server: Server): Promise<void> {
   clearTimeout(grace);
 }
 
-/** Listens at `http.listen`. Throws ListenError when that is not possible. */
-export async function openHttp(
-  { http }: Pick<ServiceSettings, 'http'>,
-  options: Omit<HttpOptions, 'host' | 'port' | 'title' | 'trustedProxies' | 'identity' | 'publicUrl'>,
-): Promise<HttpServer> {
-  const { host, port, title, trustedProxies, identity, publicUrl } = http;
-  try {
-    return await startHttp({ ...options, host, port, title, trustedProxies, identity, publicUrl });
-  } catch (error) {
-    const reason = errorCode(error);
-    const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    throw new ListenError(
-      reason === 'EADDRINUSE'
-        ? `another program listens on ${address} (${reason}); stop it, or set another http.listen`
-        : `cannot listen on ${address} (${reason}); set another http.listen`,
-    );
-  }
+function listenError(reason: string, host: string, port: number): ListenError {
+  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return new ListenError(
+    reason === 'EADDRINUSE'
+      ? `another program listens on ${address} (${reason}); stop it, or set another http.listen`
+      : `cannot listen on ${address} (${reason}); set another http.listen`,
+  );
 }

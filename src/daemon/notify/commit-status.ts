@@ -4,7 +4,7 @@ import { PAUSED } from '../../core/operator.ts';
 import type { RunOutcome } from '../../core/run-outcome.ts';
 import type { NotifySettings } from '../../core/settings.ts';
 import { visible } from '../../report/escape-invisible.ts';
-import { type AccountResult, type Result, resultsText } from './collected.ts';
+import { type AccountResult, type Result, resultsText } from './formats.ts';
 import { clip } from './message.ts';
 import type { Destination } from './target.ts';
 

@@ -139,56 +139,53 @@ export interface RunFilter {
   readonly sinceMs?: number;
 }
 
+interface Parameter {
+  /** Undefined for a wrong value. */
+  readonly parse: (text: string, nowMs: number) => Partial<RunFilter> | undefined;
+  readonly fix: string;
+}
+
+const PARAMETERS: Readonly<Record<string, Parameter>> = {
+  account: {
+    parse: (account) => (NAME.test(account) ? { account } : undefined),
+    fix: 'write the name of an account: letters, digits, dot, hyphen and underscore',
+  },
+  status: {
+    parse: (text) => RUN_STATUSES.filter((status) => status === text).map((status) => ({ status }))[0],
+    fix: `write one of ${RUN_STATUSES.join(', ')}`,
+  },
+  since: {
+    parse(text, nowMs) {
+      const ms = parseDuration(text);
+      return ms === undefined ? undefined : { sinceMs: Math.max(0, nowMs - ms) };
+    },
+    fix: 'write a duration such as 30m, 24h or 7d',
+  },
+  limit: {
+    parse(text) {
+      const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+      return limit >= 1 && limit <= MAX_RUNS ? { limit } : undefined;
+    },
+    fix: `write a whole number from 1 to ${MAX_RUNS}`,
+  },
+};
+
 /** The filter, or the problem and its fix. Each parameter may be given once; unknown ones are refused. */
 export function parseRunFilter(
   query: Readonly<Record<string, readonly string[]>>,
   nowMs: number,
 ): RunFilter | { readonly problem: string } {
   let filter: RunFilter = { limit: DEFAULT_LIMIT };
-  for (const [name, values] of Object.entries(query)) {
-    const [text = '', ...others] = values;
-    if (others.length > 0)
-      return { problem: `${JSON.stringify(name)} is given more than once; give it once` };
-    const part = parsePart(name, text, nowMs);
-    if ('problem' in part) return part;
+  for (const [name, [text = '', ...others]] of Object.entries(query)) {
+    const quoted = JSON.stringify(name);
+    if (others.length > 0) return { problem: `${quoted} is given more than once; give it once` };
+    const parameter = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined;
+    if (parameter === undefined)
+      return { problem: `${quoted} is unknown; the parameters are account, status, since and limit` };
+    const part = parameter.parse(text, nowMs);
+    if (part === undefined)
+      return { problem: `${name}=${JSON.stringify(text.slice(0, 100))}: ${parameter.fix}` };
     filter = { ...filter, ...part };
   }
   return filter;
-}
-
-function parsePart(
-  name: string,
-  text: string,
-  nowMs: number,
-): Partial<RunFilter> | { readonly problem: string } {
-  switch (name) {
-    case 'account':
-      return NAME.test(text)
-        ? { account: text }
-        : wrong(name, text, 'write the name of an account: letters, digits, dot, hyphen and underscore');
-    case 'status': {
-      const status = RUN_STATUSES.find((each) => each === text);
-      return status === undefined ? wrong(name, text, `write one of ${RUN_STATUSES.join(', ')}`) : { status };
-    }
-    case 'since': {
-      const ms = parseDuration(text);
-      return ms === undefined
-        ? wrong(name, text, 'write a duration such as 30m, 24h or 7d')
-        : { sinceMs: Math.max(0, nowMs - ms) };
-    }
-    case 'limit': {
-      const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-      return limit >= 1 && limit <= MAX_RUNS
-        ? { limit }
-        : wrong(name, text, `write a whole number from 1 to ${MAX_RUNS}`);
-    }
-    default:
-      return {
-        problem: `${JSON.stringify(name)} is unknown; the parameters are account, status, since and limit`,
-      };
-  }
-}
-
-function wrong(name: string, text: string, fix: string): { readonly problem: string } {
-  return { problem: `${name}=${JSON.stringify(text.slice(0, 100))}: ${fix}` };
 }
