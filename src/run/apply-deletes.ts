@@ -22,7 +22,7 @@ import {
   runHistory,
 } from './apply-context.ts';
 import { growOld } from './changes-during-run.ts';
-import { listsObserver, readLists, readTwiceIfNeeded } from './lists.ts';
+import { readLists, readTwiceIfNeeded } from './lists.ts';
 import { isOpen, linesFor } from '../core/allowed-deletes.ts';
 import type { Findings } from '../core/rule-facts.ts';
 import { kindNameKey } from '../core/history.ts';
@@ -107,7 +107,7 @@ async function readForDeletes(context: ApplyContext): Promise<ObservedCatalog | 
   const managed = KINDS.filter((kind) => request.settings.desired[kind] !== undefined);
   const deleted = deletedWithStatus(context, ['done', 'unknown']);
   const expected = baselineOf(planned, deletedWithStatus(context, ['done']));
-  const first = await readLists(reader, listsObserver(request.progress, 'delete'));
+  const first = await readLists(reader, request.progress, 'delete');
   const { observed, implausible, hasShrunk } = await readTwiceIfNeeded(
     { reader, request, clock: deps.clock },
     first,

@@ -8,19 +8,20 @@ import type { Listing, ServiceReader } from '../core/ports/service.ts';
 import type { EntryKey } from '../core/usage.ts';
 import type { AccountRequest } from './request.ts';
 
-/** Reads skills and roles, then resources. `onRead` receives how many of the three lists have arrived. */
+/** Reads skills and roles, then resources. Reports how many of the three lists have arrived. */
 export async function readLists(
   reader: ServiceReader,
-  onRead?: (read: number) => void,
+  progress?: ProgressObserver,
+  before: 'plan' | 'delete' = 'plan',
 ): Promise<ObservedCatalog> {
   let read = 0;
   async function counted<T>(listing: Promise<T>): Promise<T> {
     const list = await listing;
     read += 1;
-    onRead?.(read);
+    progress?.({ type: 'lists', before, read });
     return list;
   }
-  onRead?.(read);
+  progress?.({ type: 'lists', before, read });
   const [skill, role] = await Promise.all([
     counted(reader.listEntries('skill')),
     counted(reader.listEntries('role')),
@@ -32,14 +33,6 @@ export async function readLists(
     resources: resources.items,
     warnings: [...skill.warnings, ...role.warnings, ...resources.warnings],
   };
-}
-
-/** Reports how many lists have arrived, to the observer if there is one. */
-export function listsObserver(
-  progress: ProgressObserver | undefined,
-  before: 'plan' | 'delete',
-): (read: number) => void {
-  return (read) => progress?.({ type: 'lists', before, read });
 }
 
 /**
@@ -98,7 +91,7 @@ export async function readTwiceIfNeeded(
   const { api, signals, progress } = request;
   progress?.({ type: 'recheck', forMs: api.recheckMs });
   await clock.sleep(api.recheckMs, signals.stop);
-  const second = await readLists(reader, listsObserver(progress, before));
+  const second = await readLists(reader, progress, before);
   const observed = mergeReadings(first, second, baseline);
   const shrink = suspicion === null ? null : shrinkOf(second);
   const implausible = shrink ?? suspiciousList(observed, managed, deleted);

@@ -19,7 +19,7 @@ import {
   unlistedEntries,
   unlistedHoldings,
 } from '../core/usage.ts';
-import { guardAccount, listsObserver, readLists, readTwiceIfNeeded } from './lists.ts';
+import { guardAccount, readLists, readTwiceIfNeeded } from './lists.ts';
 import type { AccountRequest, PlanningDeps, PlanningJournal } from './request.ts';
 
 /** What a run has read of the account before it plans. */
@@ -92,7 +92,7 @@ export async function observe(
   const pause = throttledError(before.throttledUntilMs, clock.nowMs());
   if (pause !== null && request.accept?.has('retry_after') !== true) throw pause;
   const remembered = before.remoteAccountId;
-  const first = await readLists(reader, listsObserver(progress, 'plan'));
+  const first = await readLists(reader, progress);
   const remoteAccountId = checkIdentity(listedAccountId(first), { account, pinned, remembered });
   const claim = { runId, account, baseUrl: settings.baseUrl, remoteAccountId, configured };
   const formerName = remembered === null ? await journal.adoptRenamedAccount(claim) : null;

@@ -190,7 +190,7 @@ async function applyPlan(
   const execution = { ...run, planned, warnings: approval.warnings, keptDeletes, continued };
   if (plan.operations.length + plan.held.length === 0 && remembered === null)
     return await executePlan({ ...execution, recorded });
-  await deps.journal.recordPlan(recorded.observation, plan);
+  await deps.journal.recordObservation(recorded.observation, plan);
   if (remembered !== null && (await deps.journal.rememberApplied(lease, remembered)) === 'lock_lost') {
     const ended = { plan, lists: observation, traffic: reader.traffic() };
     return await endRun(run, { ...ended, status: 'interrupted', error: LOCK_LOST });

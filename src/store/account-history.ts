@@ -15,10 +15,7 @@ import { immediately } from './engine.ts';
 import { jsonList, jsonRows, toIso, toMs } from './row-values.ts';
 import { ownRun } from './fence.ts';
 
-export function accountHistoryJournal(
-  db: Database,
-  { lastGoodLists }: Pick<Observations, 'lastGoodLists'>,
-): Pick<Journal, 'accountHistory' | 'knownIds' | 'foreignOwner' | 'rememberApplied'> {
+export function accountHistoryJournal(db: Database, { lastGoodLists }: Pick<Observations, 'lastGoodLists'>) {
   return {
     async knownIds(account, remoteAccountId, upToRun) {
       const { rows } = await sql<KnownRow>`
@@ -146,7 +143,7 @@ export function accountHistoryJournal(
         return 'committed';
       });
     },
-  };
+  } satisfies Partial<Journal>;
 }
 
 type KnownRow = Pick<

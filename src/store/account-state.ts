@@ -1,9 +1,9 @@
 // Converts a row of `accounts` to the state that a run needs.
-import type { Selectable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 import { APPROVAL_LIFE_MS, type Approval, type Pause, type PendingPlan } from '../core/operator.ts';
 import type { RemainingCounts } from '../core/ports/journal-reader.ts';
 import type { AccountState } from '../core/ports/journal.ts';
-import type { Tables } from './tables.ts';
+import type { Database, Tables } from './tables.ts';
 import { toIso, toMs } from './row-values.ts';
 
 export type AccountRow = Selectable<Tables['accounts']>;
@@ -82,3 +82,16 @@ export const NOTHING_PENDING = { pending_digest: null, pending_run: null, pendin
 
 /** The columns of an account without an approval. */
 export const NOTHING_APPROVED = { approved_digest: null, approved_at: null, approved_by: null };
+
+/** Sets columns of an account, which need not have run yet. */
+export async function setColumns(
+  db: Database,
+  account: string,
+  columns: Omit<Updateable<Tables['accounts']>, 'name'>,
+): Promise<void> {
+  await db
+    .insertInto('accounts')
+    .values({ name: account, ...columns })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
+    .execute();
+}

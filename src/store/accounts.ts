@@ -9,23 +9,11 @@ import { immediately } from './engine.ts';
 import { claimantOf, claimToken, adoptRenamedAccount } from './remote-accounts.ts';
 import { readPlan } from './compressed-json.ts';
 import { warningsOf } from './run-rows.ts';
-import { NOTHING_APPROVED, NOTHING_PENDING, type AccountRow, toState } from './account-state.ts';
+import { NOTHING_APPROVED, NOTHING_PENDING, type AccountRow, setColumns, toState } from './account-state.ts';
 import { toIso } from './row-values.ts';
 import { readPause } from './stored-settings.ts';
 
-export function accountsJournal(
-  db: Database,
-): Pick<
-  Journal,
-  | 'accountState'
-  | 'pauseOfAll'
-  | 'adoptRenamedAccount'
-  | 'claimRemoteAccount'
-  | 'claimToken'
-  | 'rememberThrottle'
-  | 'approvedPlan'
-  | 'takeApproval'
-> {
+export function accountsJournal(db: Database) {
   return {
     accountState: (account) => stateOf(db, account),
 
@@ -56,13 +44,8 @@ export function accountsJournal(
     claimToken: (lease, tokenKey) => claimToken(db, lease, tokenKey),
 
     async rememberThrottle(account, untilMs) {
-      const values = { throttled_until: toIso(untilMs) };
       // `validate --online` and `dump` may be throttled before the account's first run.
-      await db
-        .insertInto('accounts')
-        .values({ name: account, ...values })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
-        .execute();
+      await setColumns(db, account, { throttled_until: toIso(untilMs) });
     },
 
     async approvedPlan(account) {
@@ -95,7 +78,7 @@ export function accountsJournal(
         return { type: 'lapsed', digest: approval.digest, reason };
       });
     },
-  };
+  } satisfies Partial<Journal>;
 }
 
 async function stateOf(db: Database, account: string): Promise<AccountState> {

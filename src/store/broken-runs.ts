@@ -52,7 +52,7 @@ export async function interruptRuns(
           error = 'the process ended during the run'
         where id = ${id} and status = 'running'`.execute(connection);
       // After the update of the run: a transaction of it that had begun before has ended now, and may have journaled more.
-      await interrupted(id, now).execute(connection);
+      await endOperations(connection, 'process', id, now);
       // Another process may have ended it meanwhile.
       if (numAffectedRows === 1n) {
         await recountRun(connection, id);
@@ -63,13 +63,18 @@ export async function interruptRuns(
 }
 
 /** Sent operations become unknown, because their answers were lost, and pending ones are skipped. */
-function interrupted(runId: string, now: string) {
-  return sql`
+export async function endOperations(
+  connection: Database,
+  ended: 'process' | 'run',
+  runId: string,
+  now: string,
+): Promise<void> {
+  await sql`
     update operations set
       status = case status when 'sent' then 'unknown' else 'skipped' end,
       finished_at = case status when 'sent' then ${now} end,
       attempts = case when status = 'sent' and attempts = 0 then 1 else attempts end,
-      reason = case status when 'sent' then 'the process ended before the answer was journaled'
-        else 'the process ended before it was tried' end
-    where run_id = ${runId} and status in ('sent', 'pending')`;
+      reason = case status when 'sent' then ${`the ${ended} ended before the answer was journaled`}
+        else ${`the ${ended} ended before it was tried`} end
+    where run_id = ${runId} and status in ('sent', 'pending')`.execute(connection);
 }

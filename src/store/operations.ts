@@ -9,9 +9,7 @@ import { jsonRows, toIso } from './row-values.ts';
 import { recountRun } from './run-rows.ts';
 import { readPause } from './stored-settings.ts';
 
-export function operationsJournal(
-  db: Database,
-): Pick<Journal, 'addOperations' | 'commitOperations' | 'settleOperation'> {
+export function operationsJournal(db: Database) {
   return {
     async addOperations(runId: string, operations: readonly NewOperation[]) {
       if (operations.length === 0) return;
@@ -77,7 +75,7 @@ export function operationsJournal(
         await recountRun(connection, operation.runId);
       });
     },
-  };
+  } satisfies Partial<Journal>;
 }
 
 /** Throws when a statement found fewer operations than the run has: a database that was replaced lacks them. */

@@ -1,5 +1,4 @@
 // Stores the commands of operators: approvals and pauses, until a run reads them, and who gave them.
-import type { Updateable } from 'kysely';
 import {
   ALL_ACCOUNTS,
   APPROVAL_LIFE_MS,
@@ -11,10 +10,11 @@ import {
 } from '../core/operator.ts';
 import type { OperatorActionRecord } from '../core/command-schemas.ts';
 import { utcTime } from '../core/durations-and-sizes.ts';
+import { setColumns } from './account-state.ts';
 import { makeAllDue, makeDue } from './due-accounts.ts';
 import { engineOf, durably } from './engine.ts';
 import { PAUSE, readPause, writeSetting } from './stored-settings.ts';
-import type { Database, Tables } from './tables.ts';
+import type { Database } from './tables.ts';
 import { toIso } from './row-values.ts';
 
 type Command = Omit<OperatorActionRecord, 'seq' | 'account'>;
@@ -81,11 +81,11 @@ const ACTS: Readonly<Record<RecordedAction, Act>> = {
     const isRepeated = now?.paused === 1;
     const paused_reason = reason ?? (isRepeated ? now.paused_reason : null);
     const begun = isRepeated ? {} : { paused: 1, paused_at: toIso(nowMs), paused_by: by };
-    await setPause(connection, account, { ...begun, paused_reason });
+    await setColumns(connection, account, { ...begun, paused_reason });
     return { type: 'paused' };
   },
   async resume(connection, { account, by, nowMs }) {
-    await setPause(connection, account, NO_PAUSE);
+    await setColumns(connection, account, NO_PAUSE);
     await makeDue(connection, account, { trigger: 'resume', by }, nowMs);
     return { type: 'resumed' };
   },
@@ -112,19 +112,6 @@ async function approvePending(
     .execute();
   await makeDue(connection, account, { trigger: 'approval', by }, nowMs);
   return { type: 'approved', digest: pending, expiresAtMs: nowMs + APPROVAL_LIFE_MS };
-}
-
-/** Sets the pause of an account, which need not have run yet. */
-async function setPause(
-  connection: Database,
-  account: string,
-  columns: Omit<Updateable<Tables['accounts']>, 'name'>,
-): Promise<void> {
-  await connection
-    .insertInto('accounts')
-    .values({ name: account, ...columns })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet(columns))
-    .execute();
 }
 
 /** Records the command; daemons look for new ones. */

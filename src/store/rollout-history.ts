@@ -5,7 +5,7 @@ import type { CanaryHistory, Journal } from '../core/ports/journal.ts';
 import { toIso, toMs } from './row-values.ts';
 import type { Database } from './tables.ts';
 
-export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
+export function rolloutJournal(db: Database) {
   async function historyOf(account: string, since: string, nowMs: number): Promise<CanaryHistory> {
     // Runs of the future were made before the clock was set back.
     const runs = db.selectFrom('runs').where('account', '=', account).where('started_at', '<=', toIso(nowMs));
@@ -69,5 +69,5 @@ export function rolloutJournal(db: Database): Pick<Journal, 'rolloutHistory'> {
       for (const canary of canaries) histories.push(await historyOf(canary, since, nowMs));
       return { commit: first?.config_commit ?? null, canaries: histories };
     },
-  };
+  } satisfies Partial<Journal>;
 }

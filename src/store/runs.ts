@@ -9,15 +9,12 @@ import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database, RunsTable } from './tables.ts';
 import { durably, immediately } from './engine.ts';
 import { HOST } from './process-identity.ts';
-import { brokenRuns, interruptRuns } from './broken-runs.ts';
+import { brokenRuns, endOperations, interruptRuns } from './broken-runs.ts';
 import { lockLost, ownRun } from './fence.ts';
 import { recountRun, remainingOf } from './run-rows.ts';
 import { toIso } from './row-values.ts';
 
-export function runsJournal(
-  db: Database,
-  { prepare }: Pick<Observations, 'prepare'>,
-): Pick<Journal, 'beginRun' | 'recordFailedRun' | 'recordObservation' | 'recordPlan' | 'endRun'> {
+export function runsJournal(db: Database, { prepare }: Pick<Observations, 'prepare'>) {
   return {
     async beginRun(run) {
       // Whoever took the lock has ended them.
@@ -40,18 +37,12 @@ export function runsJournal(
       });
     },
 
-    async recordObservation(observation) {
-      const write = await prepare(observation);
-      await immediately(db, observation.account, async (connection) => {
-        if (!(await write(connection))) throw lockLost();
-      });
-    },
-
-    async recordPlan(observation, plan) {
+    async recordObservation(observation, plan = null) {
       const write = await prepare(observation);
       await immediately(db, observation.account, async (connection) => {
         const isWritten =
-          (await write(connection)) && (await updateRun(connection, observation.runId, {}, plan));
+          (await write(connection)) &&
+          (plan === null || (await updateRun(connection, observation.runId, {}, plan)));
         if (!isWritten) throw lockLost();
       });
     },
@@ -76,7 +67,7 @@ export function runsJournal(
         };
         if (!(await updateRun(connection, runId, columns, recorded?.plan ?? null))) return false;
         if (!['converged', 'planned'].includes(end.status))
-          await endOperations(connection, runId, end.finishedAtMs);
+          await endOperations(connection, 'run', runId, toIso(end.finishedAtMs));
         if (counts === null) await recountRun(connection, runId);
         await connection
           .updateTable('accounts')
@@ -99,7 +90,7 @@ export function runsJournal(
       if (!isEnded) await interruptRuns(db, [runId], end.finishedAtMs);
       return isEnded;
     },
-  };
+  } satisfies Partial<Journal>;
 }
 
 /** Updates a run that may write, and its plan. A run that another process has ended keeps its result: then false. */
@@ -192,15 +183,4 @@ function pendingColumns(runId: string, { pending = null, finishedAtMs }: RunEnd)
   const since: RawBuilder<string | null> =
     sql`case when pending_digest = ${pending} then pending_since else ${toIso(finishedAtMs)} end`;
   return { pending_digest: pending, pending_run: runId, pending_since: since };
-}
-
-/** Ends the open operations of a run: a sent one is unknown, a pending one is skipped. */
-async function endOperations(connection: Database, runId: string, nowMs: number): Promise<void> {
-  await sql`
-    update operations set
-      status = case status when 'sent' then 'unknown' else 'skipped' end,
-      finished_at = ${toIso(nowMs)},
-      reason = case status when 'sent' then 'the run ended before its answer was journaled'
-        else 'the run ended before it was tried' end
-    where run_id = ${runId} and status in ('sent', 'pending')`.execute(connection);
 }

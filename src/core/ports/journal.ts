@@ -195,9 +195,8 @@ export interface Journal {
     lease: Lease,
     tokenKey: string,
   ): Promise<{ readonly state: AccountState } | { readonly usedBy: string }>;
-  recordObservation(observation: RecordedObservation): Promise<void>;
-  /** Records what was observed and the plan, before anything is written to the service. */
-  recordPlan(observation: RecordedObservation, plan: Plan): Promise<void>;
+  /** Records what was observed, and the plan before anything of it is written to the service. */
+  recordObservation(observation: RecordedObservation, plan?: Plan | null): Promise<void>;
   addOperations(runId: string, operations: readonly NewOperation[]): Promise<void>;
   /** The pause of all accounts; null while there is none. */
   pauseOfAll(nowMs: number): Promise<PauseOfAll | null>;

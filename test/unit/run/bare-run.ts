@@ -203,11 +203,11 @@ function journalOf(before: Before, recorded: Recorded): Journal {
       recorded.log.push('begin');
       recorded.begun.push(begun);
     },
-    recordObservation: async (observation) => {
+    recordObservation: async (observation, plan = null) => {
+      if (plan !== null) return record({ observation, plan });
       recorded.log.push(observation.phase);
       recorded.observations.push(observation);
     },
-    recordPlan: async (observation, plan) => record({ observation, plan }),
     addOperations: async (_, rows) => {
       recorded.log.push('operations');
       recorded.rows.push(...rows);

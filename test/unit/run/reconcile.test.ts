@@ -135,10 +135,10 @@ describe('a store that fails', () => {
 
   it('at the end of a run is journaled with what was done', async () => {
     const on = await stage({ seed: { name: 'acme', skills: ['Old'], resources: [PERSON] } });
-    const refuseAfter: Journal['recordObservation'] = (observation) =>
+    const refuseAfter: Journal['recordObservation'] = (observation, planned) =>
       observation.phase === 'after'
         ? Promise.reject(new StoreError('store_full', 'the disk is full'))
-        : on.store.journal.recordObservation(observation);
+        : on.store.journal.recordObservation(observation, planned);
     const deps = (of: ApplyDeps): ApplyDeps => ({
       ...of,
       journal: new Proxy(of.journal, {

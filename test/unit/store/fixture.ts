@@ -255,9 +255,7 @@ function withShortForms(store: Store, location: OpenLocation, direct: Direct): F
         missingUse: new Set(),
         ...more,
       };
-      await (plan === undefined
-        ? journal.recordObservation(observation)
-        : journal.recordPlan(observation, plan));
+      await journal.recordObservation(observation, plan);
     },
     async take(id, atMs = T0, account = 'acme') {
       const attempt = await store.locks.acquire(account, id, atMs);
