@@ -28,7 +28,7 @@ export function accountHistoryJournal(db: Database, { lastGoodLists }: Pick<Obse
       // SQLite answers at once, and the daemon keeps answering before a large plan is made.
       await setImmediate();
       const good = await lastGoodLists(account, remoteAccountId, observed);
-      const { rows } = await sql<Selectable<Tables['entries']>>`
+      const { rows } = await sql<EntryRow>`
         select * from entries
         where account = ${account} and remote_account_id = ${remoteAccountId ?? ''}`.execute(db);
       const owned = rows.filter((row) => row.created_by_run !== null || row.adopted_by_run !== null);
@@ -53,38 +53,20 @@ export function accountHistoryJournal(db: Database, { lastGoodLists }: Pick<Obse
         unsettled: operations.filter(isUnsettled).map(toUnsettled),
         recent,
         knownBefore: new Map(doubtful.map(({ runId }) => [runId, knownWhen(rows, runId)])),
-        owned: new Set(owned.map((row) => entryKey(row.kind, row.remote_id))),
-        changedNames: new Map(
-          rows.flatMap(({ kind, remote_id, name, requested_name, last_seen_run }) => {
-            if (requested_name === null) return [];
-            const changed = { requested: requested_name, name, listed: last_seen_run !== null };
-            return [[entryKey(kind, remote_id), changed] as const];
-          }),
+        owned: new Set(owned.map(keyOf)),
+        changedNames: mapOf(rows, ({ name, requested_name: requested, last_seen_run }) =>
+          requested === null ? null : { requested, name, listed: last_seen_run !== null },
         ),
-        lastUsedMs: new Map(
-          rows.flatMap((row) =>
-            row.last_used_at === null
-              ? []
-              : [[entryKey(row.kind, row.remote_id), toMs(row.last_used_at)] as const],
-          ),
-        ),
+        lastUsedMs: mapOf(rows, ({ last_used_at: at }) => (at === null ? null : toMs(at))),
         neverListed: rows
-          .filter(
-            (row) => row.created_by_run !== null && row.last_seen_run === null && row.deleted_by_run === null,
-          )
+          .filter((row) => row.created_by_run !== null && row.last_seen_run === null && !isDeleted(row))
           .map(({ kind, remote_id, name }) => ({ kind, remoteId: remote_id, name })),
         refusedCreates: new Set(refused.map(({ kind, name }) => kindNameKey(kind, name))),
-        released: rows.flatMap(({ kind, remote_id, released_as, deleted_by_run }) =>
-          released_as === null
-            ? []
-            : [{ kind, remoteId: remote_id, allowance: released_as, deletedByRun: deleted_by_run }],
+        released: rows.flatMap(({ kind, remote_id: remoteId, released_as: allowance, deleted_by_run }) =>
+          allowance === null ? [] : [{ kind, remoteId, allowance, deletedByRun: deleted_by_run }],
         ),
-        knownNames: new Map(
-          rows.flatMap(({ kind, remote_id, name, requested_name, deleted_by_run }) =>
-            deleted_by_run === null
-              ? [[entryKey(kind, remote_id), requested_name === null ? [name] : [name, requested_name]]]
-              : [],
-          ),
+        knownNames: mapOf(rows, (row) =>
+          isDeleted(row) ? null : [row.name, ...(row.requested_name === null ? [] : [row.requested_name])],
         ),
       };
     },
@@ -146,8 +128,28 @@ export function accountHistoryJournal(db: Database, { lastGoodLists }: Pick<Obse
   } satisfies Partial<Journal>;
 }
 
+type EntryRow = Selectable<Tables['entries']>;
+
+function isDeleted(row: EntryRow): boolean {
+  return row.deleted_by_run !== null;
+}
+
+function keyOf(row: Pick<EntryRow, 'kind' | 'remote_id'>): EntryKey {
+  return entryKey(row.kind, row.remote_id);
+}
+
+/** A value for each entry that has one. */
+function mapOf<T>(rows: readonly EntryRow[], valueOf: (row: EntryRow) => T | null): Map<EntryKey, T> {
+  return new Map(
+    rows.flatMap((row) => {
+      const value = valueOf(row);
+      return value === null ? [] : [[keyOf(row), value] as const];
+    }),
+  );
+}
+
 type KnownRow = Pick<
-  Selectable<Tables['entries']>,
+  EntryRow,
   'kind' | 'remote_id' | 'created_by_run' | 'first_seen_run' | 'first_seen_after'
 >;
 
@@ -157,7 +159,7 @@ function knownWhen(rows: readonly KnownRow[], runId: string | null): Set<EntryKe
   const isKnown = ({ created_by_run, first_seen_run: first, first_seen_after }: KnownRow): boolean =>
     created_by_run !== null ||
     (first !== null && (runId === null || first < runId || (first === runId && first_seen_after === 0)));
-  return new Set(rows.filter(isKnown).map((row) => entryKey(row.kind, row.remote_id)));
+  return new Set(rows.filter(isKnown).map(keyOf));
 }
 
 /** Adopts those of the named entries that this account does not own yet. */

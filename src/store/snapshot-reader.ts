@@ -15,26 +15,16 @@ export function snapshotReader(db: Database): SnapshotReader {
   return {
     async snapshots(filter) {
       const heads = await snapshotHeads(db, filter);
-      const lists = await listsOf(
-        db,
-        heads.map(({ run_id: runId }) => runId),
-      );
+      const runIds = jsonList(heads.map(({ runId }) => runId));
+      const rows = await db
+        .selectFrom('snapshots')
+        .select(['run_id', 'phase', 'kind', 'entries', 'digest'])
+        .where('run_id', 'in', runIds)
+        .execute();
       return heads.map((head): SnapshotRecord => {
-        const own = lists.filter(({ run_id, phase }) => run_id === head.run_id && phase === head.phase);
-        return {
-          id: head.id,
-          account: head.account,
-          remoteAccountId: head.remote_account_id,
-          runId: head.run_id,
-          runStatus: head.status,
-          phase: head.phase,
-          takenAt: head.taken_at,
-          lists: LISTS.flatMap((kind) =>
-            own.flatMap((list) =>
-              list.kind === kind ? [{ kind, entries: list.entries, digest: list.digest }] : [],
-            ),
-          ),
-        };
+        const own = rows.filter(({ run_id, phase }) => run_id === head.runId && phase === head.phase);
+        const sorted = LISTS.flatMap((wanted) => own.filter(({ kind }) => kind === wanted));
+        return { ...head, lists: sorted.map(({ kind, entries, digest }) => ({ kind, entries, digest })) };
       });
     },
 
@@ -63,12 +53,12 @@ async function snapshotHeads(db: Database, { account, runId, id, untilMs, isGood
     .innerJoin('snapshots', 'snapshots.run_id', 'runs.id')
     .select([
       'snapshots.id',
-      'snapshots.run_id',
+      'snapshots.run_id as runId',
       'snapshots.phase',
-      'snapshots.taken_at',
+      'snapshots.taken_at as takenAt',
       'runs.account',
-      'runs.remote_account_id',
-      'runs.status',
+      'runs.remote_account_id as remoteAccountId',
+      'runs.status as runStatus',
     ])
     // Every snapshot has this list, which is written first and so has the smallest id.
     .where('snapshots.kind', '=', LISTS[0])
@@ -100,14 +90,6 @@ async function snapshotHeads(db: Database, { account, runId, id, untilMs, isGood
   return await query.execute();
 }
 
-async function listsOf(db: Database, runIds: readonly string[]) {
-  return await db
-    .selectFrom('snapshots')
-    .select(['run_id', 'phase', 'kind', 'entries', 'digest'])
-    .where('run_id', 'in', jsonList(runIds))
-    .execute();
-}
-
 /** The compressed list; null when it, or the snapshot, is no longer stored. A kind that the snapshot lacks is empty. */
 async function readBody(
   db: Database,
@@ -115,13 +97,13 @@ async function readBody(
   wanted: Kind | 'resource',
 ): Promise<Uint8Array | null> {
   const digest = lists.find(({ kind }) => kind === wanted)?.digest;
-  if (digest === undefined) return null;
-  const row = await db
-    .selectFrom('snapshot_bodies')
-    .select('body')
-    .where('digest', '=', digest)
-    .executeTakeFirst();
-  return row?.body ?? null;
+  return digest === undefined ? null : await storedBody(db, digest);
+}
+
+/** null when the list is no longer stored. */
+async function storedBody(db: Database, digest: string): Promise<Uint8Array | null> {
+  const bodies = db.selectFrom('snapshot_bodies').select('body').where('digest', '=', digest);
+  return (await bodies.executeTakeFirst())?.body ?? null;
 }
 
 type EarlierHolders = NonNullable<RunDetail['earlierHolders']>;
@@ -147,7 +129,8 @@ export async function readEarlierHolders(
   const found = new Map<EntryKey, Omit<EarlierHolders[number], 'seq'>>();
   for (const { digest, taken_at: until, is_own: isOwn } of open.size === 0 ? [] : await listsUntil(db, run)) {
     if (open.size === 0) break;
-    const usage = await usageOfList(db, digest);
+    const body = await storedBody(db, digest);
+    const usage = usageOf(body === null ? [] : resourcesOf(body));
     for (const key of open) {
       const people = usage.get(key) ?? [];
       if (isOwn === 1) own.set(key, new Set(people));
@@ -197,11 +180,4 @@ async function listsUntil(db: Database, run: RunDetail['run']): Promise<readonly
     group by digest, is_own
     order by is_own desc, taken_at desc`.execute(db);
   return rows;
-}
-
-/** Empty when the list is no longer stored. */
-async function usageOfList(db: Database, digest: string): Promise<ReturnType<typeof usageOf>> {
-  const bodies = db.selectFrom('snapshot_bodies').select('body').where('digest', '=', digest);
-  const row = await bodies.executeTakeFirst();
-  return usageOf(row === undefined ? [] : resourcesOf(row.body));
 }
