@@ -120,18 +120,12 @@ async function rememberClaim(
 
 /** Assigns what was journaled before the remote account's id was known to that id. */
 async function nameHistory(connection: Database, account: string, remoteAccountId: string): Promise<void> {
-  await connection
-    .updateTable('entries')
-    .set({ remote_account_id: remoteAccountId })
-    .where('account', '=', account)
-    .where('remote_account_id', '=', '')
-    .execute();
-  await connection
-    .updateTable('runs')
-    .set({ remote_account_id: remoteAccountId })
-    .where('account', '=', account)
-    .where('remote_account_id', 'is', null)
-    .execute();
+  await sql`
+    update entries set remote_account_id = ${remoteAccountId}
+    where account = ${account} and remote_account_id = ''`.execute(connection);
+  await sql`
+    update runs set remote_account_id = ${remoteAccountId}
+    where account = ${account} and remote_account_id is null`.execute(connection);
 }
 
 /** Forgets what was remembered of the former remote account, when the file now belongs to another one. */

@@ -142,10 +142,8 @@ async function requireUnused(connection: Database, location: PostgresLocation): 
 }
 
 async function countRows(connection: Database, name: keyof Tables): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)}`.execute(
-    connection,
-  );
-  return rows[0]?.count ?? 0;
+  const counted = connection.selectFrom(name).select(({ fn }) => fn.countAll<number>().as('count'));
+  return (await counted.executeTakeFirstOrThrow()).count;
 }
 
 function columnsOf(name: keyof Tables): readonly (readonly [column: string, type: string])[] {

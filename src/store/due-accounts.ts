@@ -1,12 +1,13 @@
 // Which accounts are due: their schedules, operators and changes of their files set it in their rows, whichever process does it.
-import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { DueAccount, DueAccounts, DueReason } from '../core/ports/locks.ts';
 import type { PauseOfAll } from '../core/operator.ts';
 import { engineOf, immediately } from './engine.ts';
 import { isHeld } from './fence.ts';
 import { jsonRows, toIso, toMs } from './row-values.ts';
 import { PAUSE, readSetting } from './stored-settings.ts';
-import type { Database, Tables } from './tables.ts';
+import type { AccountRow } from './account-state.ts';
+import type { Database } from './tables.ts';
 
 /** Longer than any jitter. A later time was written before the clock of the store was set back, and counts as past. */
 const MOST_AHEAD_MS = 60_000;
@@ -14,18 +15,12 @@ const MOST_AHEAD_MS = 60_000;
 /** What several accounts are changed with at once: processes that do the same wait for each other. */
 const KEY = 'due accounts';
 
-const COLUMNS = sql`accounts.name, due_at, due_reason, due_by, paused, lease_holder, lease_until, lease_run`;
-type DueRow = Pick<
-  Selectable<Tables['accounts']>,
-  'due_at' | 'due_reason' | 'due_by' | 'paused' | 'lease_holder' | 'lease_until' | 'lease_run'
->;
-
 export function dueAccounts(db: Database): DueAccounts {
   const engine = engineOf(db);
   return {
     async due(atMs) {
-      const { rows } = await sql<DueRow & { now: string; name: string | null }>`
-        select ${engine.timeAfter(0, atMs)} as now, ${COLUMNS} from (select 1 as one) as one
+      const { rows } = await sql<Omit<AccountRow, 'name'> & { now: string; name: string | null }>`
+        select ${engine.timeAfter(0, atMs)} as now, accounts.* from (select 1 as one) as one
           left join accounts on due_at is not null or lease_run is not null
         order by coalesce(due_at, lease_until), accounts.name`.execute(db);
       const nowMs = toMs(rows[0]?.now ?? toIso(atMs));

@@ -1,5 +1,5 @@
 // Reads the journal for commands, pages and reports: lists of runs, and one run with its plan and operations.
-import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type {
   AccountRecord,
   DailyCount,
@@ -49,7 +49,10 @@ export function journalReader(db: Database): JournalReader {
       if (status !== undefined) query = query.where('status', '=', status);
       if (hasDeletes === true) query = query.where('deleted', '>', 0);
       if (sinceMs !== undefined) query = query.where('started_at', '>=', toIso(sinceMs));
-      if (after !== undefined) query = query.where(isAfter(after));
+      if (after !== undefined) {
+        const last = sql`select started_at, id from runs where id = ${after}`;
+        query = query.where(sql<boolean>`(started_at, id) < (${last})`);
+      }
       return await toRuns(db, await query.execute());
     },
 
@@ -187,9 +190,4 @@ async function accountRecords(
     tickedMs: row.ticked_at === null ? null : toMs(row.ticked_at),
     remaining: toRemaining(row),
   }));
-}
-
-/** The runs behind this one in a list whose newest run is the first. */
-function isAfter(id: string): RawBuilder<boolean> {
-  return sql<boolean>`(started_at, id) < (select started_at, id from runs where id = ${id})`;
 }

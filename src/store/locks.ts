@@ -4,7 +4,7 @@ import type { DueAccount, DueReason, Lease, LockAttempt, Locks } from '../core/p
 import { brokenRuns, interruptRuns } from './broken-runs.ts';
 import { dueColumns } from './due-accounts.ts';
 import { engineOf } from './engine.ts';
-import { isHeld, leaseRow, type LeaseRow } from './fence.ts';
+import { isHeld, leaseRow } from './fence.ts';
 import { HOLDER, holderOf, machineOf } from './process-identity.ts';
 import { jsonList, toMs } from './row-values.ts';
 import type { Database } from './tables.ts';
@@ -71,8 +71,10 @@ export function createLocks(db: Database, quick: Database = db): Locks {
         if (lease !== null) return { lease };
         // Another process may take it meanwhile, and is named then.
         const row = await leaseRow(db, account);
-        if (row !== undefined && isHeld(db, row, await engine.clockMs(db, nowMs)))
-          return { heldBy: `${describeHolder(row)} (run ${row.lease_run ?? ''})` };
+        if (row !== undefined && isHeld(db, row, await engine.clockMs(db, nowMs))) {
+          const { pid, host } = holderOf(row.lease_holder ?? '');
+          return { heldBy: `process ${pid} on ${machineOf(host)} (run ${row.lease_run ?? ''})` };
+        }
         seen = { run: row?.lease_run ?? null, until: row?.lease_until ?? null };
       }
     },
@@ -92,9 +94,4 @@ export function createLocks(db: Database, quick: Database = db): Locks {
       };
     },
   };
-}
-
-function describeHolder({ lease_holder: holder }: LeaseRow): string {
-  const { pid, host } = holderOf(holder ?? '');
-  return `process ${pid} on ${machineOf(host)}`;
 }

@@ -1,5 +1,5 @@
 // The outbox of notifications: the state that each target was last notified of, and the notices to deliver.
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { NotifiedState } from '../core/notice.ts';
 import type { DeliveryOutcome, NewNotice, Outbox, QueuedNotice } from '../core/ports/outbox.ts';
 import type { Database, Tables } from './tables.ts';
@@ -10,7 +10,8 @@ export function createOutbox(db: Database): Outbox {
   return {
     notify(account, targets, update, nowMs) {
       return immediately(db, `notices ${account}`, async (connection) => {
-        const known = await readNotifiedStates(connection, account);
+        const states = connection.selectFrom('notice_states').selectAll().where('account', '=', account);
+        const known = new Map((await states.execute()).map((row) => [row.target, toNotifiedState(row)]));
         let added = 0;
         for (const target of targets) {
           const { notified, notices } = update(target, known.get(target) ?? null);
@@ -33,7 +34,9 @@ export function createOutbox(db: Database): Outbox {
       const others = open.filter((message) => !due.includes(message));
       // What a message contains must not change between two attempts, which have the same id.
       for (const message of due) {
-        if (collectMs > 0 && message[0].message_id === null) await nameMessage(db, message);
+        if (collectMs === 0 || message[0].message_id !== null) continue;
+        const named = db.updateTable('notices').set({ message_id: message[0].id });
+        await named.where('id', 'in', idsOf(message)).execute();
       }
       const claimed = await claim(db, due, nowMs);
       const nextMs = Math.min(...others.map((message) => dueAtMs(message, collectMs)));
@@ -46,19 +49,15 @@ export function createOutbox(db: Database): Outbox {
     async settle(message, outcome, nowMs) {
       await db
         .updateTable('notices')
-        .set((eb) => ({
-          ...outcomeColumns(outcome, toIso(nowMs)),
-          attempts: eb('attempts', '+', 1),
-        }))
-        .where('id', 'in', jsonList(message.map(({ id }) => id)))
+        .set((eb) => ({ ...outcomeColumns(outcome, toIso(nowMs)), attempts: eb('attempts', '+', 1) }))
+        .where('id', 'in', idsOf(message))
         .execute();
     },
   };
 }
 
-async function nameMessage(db: Database, message: Message): Promise<void> {
-  const ids = jsonList(message.map(({ id }) => id));
-  await db.updateTable('notices').set({ message_id: message[0].id }).where('id', 'in', ids).execute();
+function idsOf(message: readonly { readonly id: string }[]): RawBuilder<string> {
+  return jsonList(message.map(({ id }) => id));
 }
 
 /** So long a process may send a message, or know its outcome and wait for the store. */
@@ -72,18 +71,6 @@ async function claim(db: Database, due: readonly Message[], nowMs: number): Prom
     where id in ${jsonList(due.map(([{ id }]) => id))} and next_attempt_at <= ${toIso(nowMs)}
       and delivered_at is null returning id`.execute(db);
   return due.filter(([{ id }]) => rows.some((row) => row.id === id));
-}
-
-async function readNotifiedStates(
-  connection: Database,
-  account: string,
-): Promise<ReadonlyMap<string, NotifiedState>> {
-  const rows = await connection
-    .selectFrom('notice_states')
-    .selectAll()
-    .where('account', '=', account)
-    .execute();
-  return new Map(rows.map((row) => [row.target, toNotifiedState(row)]));
 }
 
 function toNotifiedState(row: Tables['notice_states']): NotifiedState {
@@ -108,22 +95,12 @@ async function writeNotifiedState(
 async function addNotice(
   connection: Database,
   { target, account, createdAtMs }: { target: string; account: string; createdAtMs: number },
-  { id, runId, type, commit, body }: NewNotice,
+  { runId: run_id, commit: config_commit, ...notice }: NewNotice,
 ): Promise<number> {
   const now = toIso(createdAtMs);
   const result = await connection
     .insertInto('notices')
-    .values({
-      id,
-      target,
-      account,
-      run_id: runId,
-      type,
-      config_commit: commit,
-      body,
-      created_at: now,
-      next_attempt_at: now,
-    })
+    .values({ ...notice, target, account, run_id, config_commit, created_at: now, next_attempt_at: now })
     .onConflict((conflict) => conflict.columns(['target', 'run_id', 'type']).doNothing())
     .executeTakeFirst();
   return Number(result.numInsertedOrUpdatedRows ?? 0);

@@ -129,19 +129,15 @@ async function moveJournal(connection: Database, former: string, account: string
     .set({ ...Object.fromEntries(kept.map((column) => [column, own[column]])), name: account })
     .where('name', '=', former)
     .execute();
-  await dropReplaced(connection, former, account);
-  for (const table of MOVED_TABLES) {
-    await sql`update ${sql.table(table)} set account = ${account} where account = ${former}`.execute(
-      connection,
-    );
-  }
-}
-
-/** Deletes rows of the new name that rows of the former one replace. */
-async function dropReplaced(connection: Database, former: string, account: string): Promise<void> {
+  // The rows of the former name replace those of the new one.
   await sql`
     delete from entries where account = ${account} and exists (
       select 1 from entries as moved where moved.account = ${former}
         and moved.remote_account_id = entries.remote_account_id and moved.kind = entries.kind
         and moved.remote_id = entries.remote_id)`.execute(connection);
+  for (const table of MOVED_TABLES) {
+    await sql`update ${sql.table(table)} set account = ${account} where account = ${former}`.execute(
+      connection,
+    );
+  }
 }

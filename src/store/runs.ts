@@ -125,13 +125,8 @@ function storedBody(digest: string): RawBuilder<string | null> {
 }
 
 function planColumns({ digest, summary }: Plan): Updateable<RunsTable> {
-  return {
-    plan_digest: digest,
-    planned_creates: summary.create,
-    planned_deletes: summary.delete,
-    held: summary.hold,
-    kept: summary.keep,
-  };
+  const { create: planned_creates, delete: planned_deletes, hold: held, keep: kept } = summary;
+  return { plan_digest: digest, planned_creates, planned_deletes, held, kept };
 }
 
 /** Ends the runs of processes that are dead. */
