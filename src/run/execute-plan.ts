@@ -17,9 +17,9 @@ import type { Observation } from './observe.ts';
 import { createOperationLog } from './operation-log.ts';
 import { guardAccount } from './lists.ts';
 import type { Planned } from './plan-account.ts';
-import type { AccountRequest, JournaledRun, ReadingRun } from './request.ts';
+import type { JournaledRun, ReadingRun } from './request.ts';
 import { endRun, type RunResult, runStatus } from './run-result.ts';
-import { type Expectation, verify } from './verify.ts';
+import { verify } from './verify.ts';
 
 /** A run that holds the account's lock and whose plan may be applied. */
 export interface PlannedRun extends ReadingRun, JournaledRun {
@@ -89,7 +89,7 @@ export async function executePlan(run: PlannedRun): Promise<RunResult> {
   // A halted run sends nothing more to the service, not even reads.
   const { observed, warnings } =
     context.halt === null
-      ? await verify(context, operations, expectation(operations, planned, request))
+      ? await verify(context, handledCreates(operations, plan))
       : { observed: null, warnings: [] };
   // The lists may have decided operations whose outcome was unknown.
   await log.flush();
@@ -130,15 +130,10 @@ function leaveOut(context: ApplyContext, continued: ReviewedPlan): void {
   skip(context, left, 'it is not part of the plan that was agreed to; run `rolecall apply` again');
 }
 
-/** What the lists should show at the end, besides the operations that were done. */
-function expectation(
-  operations: readonly NumberedOperation[],
-  { plan }: Planned,
-  { settings }: AccountRequest,
-): Expectation {
-  const creates = [...operations, ...plan.held].filter(({ action }) => action === 'create');
-  const handled = new Set(creates.map(({ kind, name }) => kindNameKey(kind, name)));
-  return { desired: settings.desired, policy: settings.policy, handled };
+/** `kind:name key` of the creates of the plan, which end the run with a status of their own. */
+function handledCreates(operations: readonly NumberedOperation[], { held }: Plan): Set<string> {
+  const creates = [...operations, ...held].filter(({ action }) => action === 'create');
+  return new Set(creates.map(({ kind, name }) => kindNameKey(kind, name)));
 }
 
 interface Applied {
@@ -164,7 +159,7 @@ async function finish(
 ): Promise<RunResult> {
   const { warnings, recorded } = run;
   const { plan } = run.planned;
-  const { halt, deps, request, reader, statuses, operations } = context;
+  const { halt, deps, request, reader, statuses, operations, deletesStopped } = context;
   if (halt?.retryAfterMs !== undefined) {
     await deps.journal.rememberThrottle(request.settings.name, deps.clock.nowMs() + halt.retryAfterMs);
   }
@@ -172,11 +167,14 @@ async function finish(
   const results = tried.flatMap(({ seq }) => statuses.get(seq) ?? []);
   const isWaiting = tried.length < operations.length;
   const error = halt ?? run.keptDeletes?.error ?? null;
+  // A pause of all deletes began during the run.
+  const stopped = deletesStopped === null ? [] : [{ code: 'deletes_stopped', message: deletesStopped }];
   const heldByPlan = plan.held.map(() => 'held' as const);
   const status = runStatus({
     statuses: [...results.map((result) => result.status), ...heldByPlan],
     interrupted: halt?.code === 'lock_lost' || request.signals.stop.aborted,
-    unverified: unverified.length > 0 || reliesOnUnshown(plan),
+    // A run that relies on a change which no list has shown yet is never converged.
+    unverified: unverified.length > 0 || plan.warnings.some(({ code }) => code === NOT_SHOWN_YET),
   });
   return await endRun(run, {
     status:
@@ -186,7 +184,7 @@ async function finish(
     operations: rows,
     results: statuses,
     traffic: reader.traffic(),
-    warnings: [...warnings, ...stoppedDeletes(context), ...unverified, ...changedNames(context, lists)],
+    warnings: [...warnings, ...stopped, ...unverified, ...changedNames(context, lists)],
     ...(pending === undefined ? {} : { pending }),
     ...(recorded === undefined ? {} : { recorded }),
     ...(error === null ? {} : { error: { code: error.code, message: error.message } }),
@@ -201,16 +199,6 @@ const HALTED_STATUSES: Readonly<Record<string, RunStatus>> = {
   suspicious_list: 'blocked',
   paused: 'interrupted',
 };
-
-/** Whether the plan relies on a change that no list has shown yet; such a run is never converged. */
-function reliesOnUnshown({ warnings }: Plan): boolean {
-  return warnings.some(({ code }) => code === NOT_SHOWN_YET);
-}
-
-/** Reports that a pause of all deletes began during the run. */
-function stoppedDeletes({ deletesStopped }: Results): Warning[] {
-  return deletesStopped === null ? [] : [{ code: 'deletes_stopped', message: deletesStopped }];
-}
 
 /** Warns of entries that the service created under another name than the requested one. */
 function changedNames({ statuses, operations }: Results, { observed }: Applied['lists']): Warning[] {
@@ -273,24 +261,13 @@ function accountIdClaimer({ runId, observation, request, deps }: PlannedRun): Ap
 
 /** The plan as journal rows: operations as pending, held changes with their first rule. */
 function journalRows(plan: Plan): NewOperation[] {
-  return [
-    ...plan.operations.map(({ kind, action, name, remoteId, reason }): NewOperation => ({
-      kind,
-      action,
-      name,
-      remoteId: remoteId ?? null,
-      status: 'pending',
-      rule: null,
-      reason: reason ?? null,
-    })),
-    ...plan.held.map(({ kind, action, name, remoteId, rules, reason }): NewOperation => ({
-      kind,
-      action,
-      name,
-      remoteId,
-      status: 'held',
-      rule: rules[0] ?? null,
-      reason,
-    })),
-  ];
+  const planned = plan.operations.map(
+    ({ kind, action, name, remoteId = null, reason = null }): NewOperation => {
+      return { kind, action, name, remoteId, status: 'pending', rule: null, reason };
+    },
+  );
+  const held = plan.held.map(({ kind, action, name, remoteId, rules, reason }): NewOperation => {
+    return { kind, action, name, remoteId, status: 'held', rule: rules[0] ?? null, reason };
+  });
+  return [...planned, ...held];
 }

@@ -60,6 +60,14 @@ export type PlanningState = Pick<
   'remoteAccountId' | 'throttledUntilMs' | 'lastAppliedCommit' | 'releasedRuns' | 'approval'
 >;
 
+const NO_STATE: PlanningState = {
+  remoteAccountId: null,
+  throttledUntilMs: null,
+  lastAppliedCommit: null,
+  releasedRuns: new Map(),
+  approval: null,
+};
+
 type ObservingJournal = Omit<PlanningJournal, 'accountState' | 'rolloutHistory'> & {
   accountState(account: string): Promise<PlanningState>;
 };
@@ -175,28 +183,15 @@ export function readOnlyJournal(journal: AccountJournal | null): ObservingJourna
   const nothing = (): Promise<null> => Promise.resolve(null);
   if (journal === null) {
     return {
-      accountState: () =>
-        Promise.resolve({
-          remoteAccountId: null,
-          throttledUntilMs: null,
-          lastAppliedCommit: null,
-          releasedRuns: new Map(),
-          approval: null,
-        }),
+      accountState: () => Promise.resolve(NO_STATE),
       foreignOwner: nothing,
       accountHistory: () => Promise.resolve({ ...NO_RECORDS, lastGood: null, unsettled: [] }),
       adoptRenamedAccount: nothing,
       claimRemoteAccount: nothing,
     };
   }
-  const { accountState, accountHistory, foreignOwner, claimant } = journal;
-  return {
-    accountState,
-    accountHistory,
-    foreignOwner,
-    adoptRenamedAccount: nothing,
-    claimRemoteAccount: claimant,
-  };
+  const { accountState, accountHistory, foreignOwner, claimant: claimRemoteAccount } = journal;
+  return { accountState, accountHistory, foreignOwner, adoptRenamedAccount: nothing, claimRemoteAccount };
 }
 
 export interface ReadAccount {

@@ -144,12 +144,8 @@ function missingPeople({ unknownHolders }: Observation): Observation['unknownHol
 
 function renameWarnings({ formerName }: Observation): Warning[] {
   if (formerName === null) return [];
-  return [
-    {
-      code: 'renamed_account',
-      message: `this account was managed as “${formerName}” until its file was renamed; its history, and its pause if there is one, now belong to the new name`,
-    },
-  ];
+  const message = `this account was managed as “${formerName}” until its file was renamed; its history, and its pause if there is one, now belong to the new name`;
+  return [{ code: 'renamed_account', message }];
 }
 
 function rolloutWarnings({ settings: { rollout }, commit }: AccountRequest): Warning[] {

@@ -38,8 +38,11 @@ export interface PostedPlanOptions {
 }
 
 const MAX_CONCURRENT = 4;
-const UNKNOWN =
-  'this daemon does not have the account yet: it is planned once the daemon’s own configuration has it';
+const UNKNOWN = {
+  code: UNKNOWN_ACCOUNT,
+  message:
+    'this daemon does not have the account yet: it is planned once the daemon’s own configuration has it',
+};
 
 /** Plans the proposed changes, in their order. A failure concerns one account. */
 export async function planPosted(
@@ -49,16 +52,11 @@ export async function planPosted(
   const configured = new Set(accounts.keys());
   async function planOne({ account, desired, policy, commit }: PostedPlan): Promise<PlanResult> {
     const own = accounts.get(account);
-    if (own === undefined)
-      return {
-        schemaVersion: 1,
-        account,
-        status: 'failed',
-        error: { code: UNKNOWN_ACCOUNT, message: UNKNOWN },
-      };
+    if (own === undefined) return { schemaVersion: 1, account, status: 'failed', error: UNKNOWN };
     const changed = { ...own, desired, policy };
     const settings = { ...changed, configDigest: configDigest(changed, deps.sha256) };
-    const request = { settings, api, commit: commit && commitOf(commit), configured };
+    const authored = { dirty: false, authoredAt: commit?.committedAt ?? '', author: null, subject: '' };
+    const request = { settings, api, commit: commit && { ...commit, ...authored }, configured };
     return await preview({ ...request, trigger: 'manual', signals: { ...signals } }, deps);
   }
   const results: PlanResult[] = [];
@@ -68,10 +66,6 @@ export async function planPosted(
   };
   await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
   return results;
-}
-
-function commitOf(commit: NonNullable<PostedPlan['commit']>): ConfigCommit {
-  return { ...commit, dirty: false, authoredAt: commit.committedAt, author: null, subject: '' };
 }
 
 /** What a preview needs: reads of the journal, and a look-up of claims that claims nothing itself. */

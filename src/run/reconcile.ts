@@ -53,16 +53,8 @@ export async function dryRun(request: AccountRequest, deps: DryRunDeps): Promise
     const recorded = recordOf(run, { observation, plan, good });
     const pending = isPreview ? {} : { pending: good ? null : plan.digest };
     const { warnings } = approval;
-    const traffic = reader.traffic();
-    return await endRun(run, {
-      status: plan.status,
-      plan,
-      lists: observation,
-      recorded,
-      traffic,
-      warnings,
-      ...pending,
-    });
+    const ended = { plan, lists: observation, traffic: reader.traffic() };
+    return await endRun(run, { ...ended, status: plan.status, recorded, warnings, ...pending });
   } catch (error) {
     return await failRun(run, error, reader?.traffic() ?? NO_TRAFFIC);
   }
@@ -111,16 +103,7 @@ export async function reconcileLeased(
   deps: ApplyDeps,
   options: ReconcileOptions,
 ): Promise<RunResult> {
-  const run = await beginRun({ runId: lease.runId, request, deps }, options.mode);
-  return await runLocked({ ...run, lease }, options);
-}
-
-interface LockedRun extends JournaledRun {
-  readonly lease: Lease;
-}
-
-async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<RunResult> {
-  const { lease, request, deps } = run;
+  const run = { ...(await beginRun({ runId: lease.runId, request, deps }, options.mode)), lease };
   const { settings, signals } = request;
   let opened: ServiceReader | null = null;
   try {
@@ -146,7 +129,7 @@ async function runLocked(run: LockedRun, options: ReconcileOptions): Promise<Run
 
 /** How a run ends that writes nothing: a guard, a pause or an approval stops it, or its plan is not the agreed one. */
 async function endingWithoutWrites(
-  run: LockedRun,
+  run: LeasedRun,
   observation: Observation,
   { planned, approval, pause, keptDeletes }: Decision,
   { agreed }: ReconcileOptions,
@@ -170,7 +153,11 @@ async function endingWithoutWrites(
   return { ...ended, status: 'failed', warnings: changes, error: PLAN_STALE };
 }
 
-interface DecidedRun extends LockedRun, Pick<PlannedRun, 'reader' | 'observation' | 'change'> {
+interface LeasedRun extends JournaledRun {
+  readonly lease: Lease;
+}
+
+interface DecidedRun extends LeasedRun, Pick<PlannedRun, 'reader' | 'observation' | 'change'> {
   readonly decided: Decision;
 }
 
@@ -222,34 +209,23 @@ async function observeSettled(run: ReadingRun, before: AccountState): Promise<Ob
 }
 
 async function beginRun<Deps extends DryRunDeps>(run: Run<Deps>, mode: RunMode): Promise<JournaledRun<Deps>> {
-  const { settings, trigger, actor = null, commit } = run.request;
-  const { journal, clock } = run.deps;
-  const begun: NewRun = {
-    id: run.runId,
-    account: settings.name,
-    trigger,
-    actor,
-    mode,
-    startedAtMs: clock.nowMs(),
-    configDigest: settings.configDigest,
-    configCommit: commit,
-  };
-  await journal.beginRun(begun);
+  const { settings, trigger, actor = null, commit: configCommit } = run.request;
+  const { name: account, configDigest } = settings;
+  const about = { id: run.runId, account, trigger, actor, mode, configDigest, configCommit };
+  const begun: NewRun = { ...about, startedAtMs: run.deps.clock.nowMs() };
+  await run.deps.journal.beginRun(begun);
   return { ...run, begun };
 }
 
-interface RecordedPlan {
-  readonly observation: Observation;
-  readonly plan: Plan;
-  /** Whether the lists become the account's last good ones; never when a guard rejects them. */
-  readonly good: boolean;
-}
-
-/** What the journal gets of the observation and the plan, before any write. */
+/**
+ * What the journal gets of the observation and the plan, before any write. `good`: whether the lists become the account's last
+ * good ones; never when a guard rejects them.
+ */
 function recordOf(
   { runId, request }: Run<DryRunDeps>,
-  { observation, plan, good }: RecordedPlan,
+  of: { readonly observation: Observation; readonly plan: Plan; readonly good: boolean },
 ): NonNullable<RunEnd['recorded']> {
+  const { observation, plan, good } = of;
   const { remoteAccountId, takenAtMs, observed, missingUse } = observation;
   const about = { runId, account: request.settings.name, remoteAccountId, phase: 'before' } as const;
   return { observation: { ...about, takenAtMs, observed, good, missingUse }, plan };
@@ -260,7 +236,7 @@ function recordOf(
  * that release its deletes are used up, and its commit is the last applied one. null when nothing changes.
  */
 function rememberedOf(
-  { runId, request: { commit, settings } }: LockedRun,
+  { runId, request: { commit, settings } }: LeasedRun,
   { observed, remoteAccountId, state }: Observation,
   { plan, sourceAccepted, named, history }: Planned,
 ): AppliedRun | null {
@@ -273,11 +249,5 @@ function rememberedOf(
   const isReleased = released.run !== null || released.entries.length > 0;
   // Nothing is to be written, and nothing will be sent.
   if (isSame && !isReleased && unowned.length + plan.operations.length === 0) return null;
-  return {
-    runId,
-    remoteAccountId,
-    named: unowned,
-    released,
-    commit: sourceAccepted ? applied : 'unchanged',
-  };
+  return { runId, remoteAccountId, named: unowned, released, commit: sourceAccepted ? applied : 'unchanged' };
 }

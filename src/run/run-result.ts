@@ -258,15 +258,16 @@ export function describeFailure(error: unknown, stop?: AbortSignal): RunFailure 
   return { code: 'internal', message: `a bug in rolecall: ${message}. Report it with this message` };
 }
 
-interface OutcomeFacts {
+/**
+ * `converged` only when nothing remains. Failed, unknown and untried operations outweigh held ones. `unverified`: the last
+ * lists do not show a confirmed change or a desired entry.
+ */
+export function runStatus(of: {
   readonly statuses: readonly OperationStatus[];
   readonly interrupted: boolean;
-  /** Whether the last lists do not show a confirmed change or a desired entry. */
   readonly unverified: boolean;
-}
-
-/** `converged` only when nothing remains. Failed, unknown and untried operations outweigh held ones. */
-export function runStatus({ statuses, interrupted, unverified }: OutcomeFacts): RunStatus {
+}): RunStatus {
+  const { statuses, interrupted, unverified } = of;
   if (interrupted) return 'interrupted';
   const bad: readonly OperationStatus[] = ['failed', 'unknown', 'skipped', 'pending', 'sent'];
   if (unverified || statuses.some((status) => bad.includes(status))) return 'partial';

@@ -1,12 +1,6 @@
 // After writing: reads the lists until they show what was sent, decides what is in doubt, and warns of the rest.
 import { NOT_SHOWN_YET } from '../core/plan.ts';
-import {
-  type DesiredCatalog,
-  KINDS,
-  type ObservedCatalog,
-  type Policy,
-  type Warning,
-} from '../core/catalog.ts';
+import { KINDS, type ObservedCatalog, type Warning } from '../core/catalog.ts';
 import { ServiceError } from '../core/errors.ts';
 import { missingDesiredNames } from '../core/diff.ts';
 import { nameKey } from '../core/names.ts';
@@ -27,14 +21,6 @@ import {
 import { findCreated } from './doubtful-operations.ts';
 import { readLists, watchLists } from './lists.ts';
 
-/** What the lists should show besides the operations that were done. */
-export interface Expectation {
-  readonly desired: DesiredCatalog;
-  readonly policy: Policy;
-  /** `kind:name key` of creates that were tried or held: their own status explains why they are missing. */
-  readonly handled: ReadonlySet<string>;
-}
-
 interface Verification {
   /** The last lists that were read; null when the last reading failed. */
   readonly observed: ObservedCatalog | null;
@@ -42,18 +28,17 @@ interface Verification {
   readonly warnings: readonly Warning[];
 }
 
-/** Verifies the operations of a run at its end. Returns a failure of the service as a warning. */
-export async function verify(
-  context: ApplyContext,
-  operations: readonly NumberedOperation[],
-  expectation: Expectation,
-): Promise<Verification> {
+/**
+ * Verifies the operations of a run at its end. Returns a failure of the service as a warning. `handled`: `kind:name key` of
+ * creates that were tried or held: their own status explains why they are missing.
+ */
+export async function verify(context: ApplyContext, handled: ReadonlySet<string>): Promise<Verification> {
   const startedAtMs = context.deps.clock.steadyMs();
   let vanished: Warning[] = [];
-  const { observed, failure, open } = await watchOperations(context, operations, {
+  const { observed, failure, open } = await watchOperations(context, context.operations, {
     read: () => readLists(context.reader),
     isEnough(lists, readAtMs) {
-      vanished = vanishedNames(context, expectation, lists);
+      vanished = vanishedNames(context, handled, lists);
       // For changes of others one more reading is enough.
       return vanished.length === 0 || readAtMs - startedAtMs >= context.request.api.recheckMs;
     },
@@ -63,7 +48,7 @@ export async function verify(
     const result = context.statuses.get(operation.seq);
     return result?.status === 'done' ? [notShown(operation, result)] : [];
   });
-  return { observed, warnings: [...late, ...vanished, ...appearedEntries(context, expectation, observed)] };
+  return { observed, warnings: [...late, ...vanished, ...appearedEntries(context, observed)] };
 }
 
 interface Watched {
@@ -129,7 +114,8 @@ export async function watchOperations(
       const observed = await read();
       const listed = keysOf(observed);
       await settleCreates(context, watched.open, { observed, isDue });
-      for (const operation of unsettledDeletes(context, watched.open)) {
+      for (const operation of watched.open) {
+        if (operation.action !== 'delete' || context.statuses.get(operation.seq)?.status === 'done') continue;
         const isListed = listed.has(entryKey(operation.kind, operation.remoteId ?? ''));
         if (!isGone(operation, isListed, readAtMs)) continue;
         const { attempts = 1, httpStatus = null } = context.statuses.get(operation.seq) ?? {};
@@ -203,49 +189,26 @@ async function settleCreates(
   }
 }
 
-/** The deletes of which a list decides whether their entry is gone. */
-function unsettledDeletes(
-  { statuses }: ApplyContext,
-  operations: readonly NumberedOperation[],
-): NumberedOperation[] {
-  return operations.filter(({ action, seq }) => action === 'delete' && statuses.get(seq)?.status !== 'done');
-}
-
-function notShown(operation: NumberedOperation, result: OperationResult): Warning {
-  const remoteId = result.entry?.remoteId ?? operation.remoteId;
-  return {
-    code: NOT_SHOWN_YET,
-    message: notShownMessage(operation, result),
-    kind: operation.kind,
-    name: operation.name,
-    ...(remoteId === undefined ? {} : { remoteId }),
-  };
-}
-
-function notShownMessage({ action, kind, name }: NumberedOperation, { attempts }: OperationResult): string {
-  switch (action) {
-    case 'create':
-      return `the service confirmed the create of the ${kind} “${name}”, but no list shows it yet; the next run checks again`;
-    case 'delete':
-      return attempts === 0
-        ? `the list did not show the ${kind} “${name}” right before its delete, so no delete was sent, but the list shows it again; the next run decides again`
-        : `the service confirmed the delete of the ${kind} “${name}”, but the list still shows it; the next run checks again`;
-    default:
-      return action satisfies never;
-  }
+function notShown({ action, kind, name, ...operation }: NumberedOperation, result: OperationResult): Warning {
+  const { entry, attempts } = result;
+  const remoteId = entry?.remoteId ?? operation.remoteId;
+  const isUnsent = action === 'delete' && attempts === 0;
+  const shown = action === 'create' ? 'no list shows it yet' : 'the list still shows it';
+  const message = isUnsent
+    ? `the list did not show the ${kind} “${name}” right before its delete, so no delete was sent, but the list shows it again; the next run decides again`
+    : `the service confirmed the ${action} of the ${kind} “${name}”, but ${shown}; the next run checks again`;
+  return { code: NOT_SHOWN_YET, message, kind, name, ...(remoteId === undefined ? {} : { remoteId }) };
 }
 
 function unverified(failure: ServiceError | null): Warning {
-  return {
-    code: 'unverified',
-    message: `the changes could not be verified, and the next run checks again: ${failure?.message ?? 'the lists were not read'}`,
-  };
+  const message = `the changes could not be verified, and the next run checks again: ${failure?.message ?? 'the lists were not read'}`;
+  return { code: 'unverified', message };
 }
 
 /** Warns of desired names that are missing at the end of the run, although the run did not fail to create them. */
 function vanishedNames(
   context: ApplyContext,
-  { desired, handled }: Expectation,
+  handled: ReadonlySet<string>,
   observed: ObservedCatalog,
 ): Warning[] {
   // An entry whose name the service changed is found by its id, as in the next plan.
@@ -256,7 +219,7 @@ function vanishedNames(
       .filter(({ seq }) => context.statuses.get(seq)?.status === 'done')
       .map(({ kind, name }) => kindNameKey(kind, name)),
   );
-  return missingDesiredNames(desired, observed, history)
+  return missingDesiredNames(context.request.settings.desired, observed, history)
     .filter(({ kind, name }) => {
       const key = kindNameKey(kind, name);
       return made.has(key) || !handled.has(key);
@@ -270,11 +233,8 @@ function vanishedNames(
 }
 
 /** Warns of entries that others created during the run and that the file does not ask for. */
-function appearedEntries(
-  context: ApplyContext,
-  { desired, policy }: Expectation,
-  observed: ObservedCatalog,
-): Warning[] {
+function appearedEntries(context: ApplyContext, observed: ObservedCatalog): Warning[] {
+  const { desired, policy } = context.request.settings;
   const leaves = leaveRulesOf(policy);
   const created = createdEntries(context);
   return KINDS.filter((kind) => desired[kind] !== undefined).flatMap((kind) => {

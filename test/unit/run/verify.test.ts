@@ -6,7 +6,7 @@ import type { ObservedCatalog, Policy } from '../../../src/core/catalog.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { History } from '../../../src/core/history.ts';
 import type { OperationResult } from '../../../src/core/ports/journal.ts';
-import { entry, POLICY, wanted } from '../core/builders.ts';
+import { entry, wanted } from '../core/builders.ts';
 import { bareContext, bareRequest, creating, deleting, readerOf } from './bare-context.ts';
 import { QuickClock } from './quick-clock.ts';
 
@@ -33,7 +33,11 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
   const clock = new QuickClock();
   const startMs = clock.nowMs();
   const reader = readerOf(() => lists(clock.nowMs() - startMs));
-  const request = bareRequest();
+  const desired = {
+    ...(of.skills === undefined ? {} : { skill: wanted(...of.skills) }),
+    ...(of.roles === undefined ? {} : { role: wanted(...of.roles) }),
+  };
+  const request = bareRequest(desired, of.policy);
   if (of.stopped === true) request.stop();
   const operations = of.operations ?? [];
   const answers = new Map(Object.entries(of.answered ?? {}));
@@ -52,15 +56,8 @@ async function verified(of: Check, lists: (passedMs: number) => Partial<Observed
       ...(action === 'create' && entry !== undefined ? { entry } : {}),
     });
   }
-  const { observed, warnings } = await verify(context, operations, {
-    desired: {
-      ...(of.skills === undefined ? {} : { skill: wanted(...of.skills) }),
-      ...(of.roles === undefined ? {} : { role: wanted(...of.roles) }),
-      allowedDeletes: [],
-    },
-    policy: { ...POLICY, ...of.policy },
-    handled: new Set(of.handled ?? operations.map(({ kind, name }) => `${kind}:${name}`)),
-  });
+  const handled = of.handled ?? operations.map(({ kind, name }) => `${kind}:${name}`);
+  const { observed, warnings } = await verify(context, new Set(handled));
   return {
     observed,
     reported: warnings.map(({ code, name }) => (name === undefined ? code : `${code} ${name}`)),
