@@ -64,7 +64,8 @@ function showDropped(account: string, names: readonly string[]): void {
 }
 
 async function dump(context: CommandContext, name: string, options: DumpFlags): Promise<ExitStatus> {
-  const { dumpAccount, replaceFile } = await import('../config/account-file-on-disk.ts');
+  const { dumpAccount } = await import('../config/dump-account-file.ts');
+  const { replaceFile } = await import('../config/files-on-disk.ts');
   const { listDoubt, openReading, showDoubt } = await import('./read-accounts.ts');
   const loaded = await loadAccounts(context.configFile);
   const { service, accounts } = loaded;

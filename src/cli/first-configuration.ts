@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { ReadAccount } from '../run/observe.ts';
-import { dumpAccount, replaceFile } from '../config/account-file-on-disk.ts';
+import { dumpAccount } from '../config/dump-account-file.ts';
+import { replaceFile } from '../config/files-on-disk.ts';
 import { filesFromMemory } from '../config/configuration-files.ts';
 import {
   collectConfiguration,

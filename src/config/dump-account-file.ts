@@ -1,10 +1,19 @@
-// Generates the account file of `dump`: replaces its lists of skills and roles by the contents of the account. The rest
-// of the file stays; parts that conflict with the new lists are removed and reported.
+// Generates the account file of `dump`: replaces its lists of skills and roles by the contents of the account, and checks
+// it with the loader. The rest of the file stays; parts that conflict with the new lists are removed and reported.
 import path from 'node:path';
 import { type Node, Pair, Scalar, YAMLMap, isMap } from 'yaml';
 import { type Entry, type Kind, KINDS, LIST_KEYS, type Policy } from '../core/catalog.ts';
+import { ConfigError, type ConfigIssue, errorsOf } from '../core/errors.ts';
 import { nameProblem } from '../core/name-rules.ts';
 import { compareCodePoints, globMatcher, nameKey } from '../core/names.ts';
+import type { CheckoutPlace } from '../core/ports/repository.ts';
+import { accountSettingsSchema } from './account-schema.ts';
+import { type ConfigurationFiles, readText } from './configuration-files.ts';
+import { filesOnDisk } from './files-on-disk.ts';
+import { loadConfiguration } from './load-configuration.ts';
+import { openCatalogs, withoutNames } from './merge-lists.ts';
+import type { WrittenLists } from './name-list.ts';
+import { validKeys } from './schema-issues.ts';
 import {
   addList,
   editable,
@@ -15,14 +24,20 @@ import {
   textNode,
   textOf,
 } from './yaml/editable-document.ts';
-import { withoutNames } from './merge-lists.ts';
-import type { WrittenLists } from './name-list.ts';
+
+interface DumpTarget {
+  readonly configFile: string;
+  readonly account: { readonly name: string; readonly file: string };
+  readonly checkout?: CheckoutPlace | undefined;
+  /** The source of the files; the disk by default. */
+  readonly files?: ConfigurationFiles;
+}
 
 /** An entry as the service lists it. */
 type Named = Pick<Entry, 'name'>;
 
 /** The contents of the account, and the settings that decide how they are written. */
-export interface AccountContents {
+interface AccountContents {
   /** Becomes `accountId` of a file that has none; null when no listed object has one. */
   readonly remoteAccountId: string | null;
   readonly observed: Readonly<Record<Kind, readonly Named[]>>;
@@ -35,78 +50,67 @@ const PROTECT_COMMENT = [
   ' white space at the start or end. The entries are kept until somebody renames them in the service.',
 ].join('\n');
 
-/** The lists of a catalog by its absolute path. */
-export type ReadCatalog = (file: string) => WrittenLists;
-
-export interface DumpedFile {
+interface DumpedAccount {
+  /** The text of the file before the dump. */
+  readonly before: string;
   readonly text: string;
   /** One sentence for each change outside of the two lists, with its reason. */
   readonly notes: readonly string[];
+  /** The errors that the loader finds in the new text. */
+  readonly errors: readonly ConfigIssue[];
 }
 
 type Root = YAMLMap<Node, Node | null>;
 
-/** The input for the lists of the new file. */
-interface Wanted {
-  readonly kinds: readonly Kind[];
-  /** Names that a file may contain: NFC, distinct, sorted by code points. */
-  readonly names: Readonly<Record<Kind, readonly string[]>>;
-  /** The names that the catalogs in `extends` still provide. */
-  readonly inherited: Readonly<Record<Kind, ReadonlySet<string>>>;
-}
+/** Of each kind that is dumped the names that a file may contain: NFC, sorted by code points. */
+type Names = ReadonlyMap<Kind, ReadonlySet<string>>;
 
+/** An item of `extends`. */
 interface Catalog {
-  /** Its item in `extends`. */
-  readonly item: Node;
   readonly written: string;
   readonly lists: WrittenLists;
 }
 
 /**
- * Generates the text of the account file (`file`, which the loader accepted) that describes the current contents of the
- * account. A kind that the file and its catalogs omit stays omitted, unless they omit both. A catalog stays in
- * `extends` if the account contains all its names. A plan with the new text is empty.
+ * Generates the text of an account file that describes the current contents of the account. A kind that the file and its
+ * catalogs omit stays omitted, unless they omit both. A catalog stays in `extends` if the account contains all its names.
+ * A plan with the new text is empty. Throws ConfigError when the file cannot be read.
  */
-export function dumpAccountFile(
-  { file, text }: { readonly file: string; readonly text: string },
-  contents: AccountContents,
-  readCatalog: ReadCatalog,
-): DumpedFile {
+export async function dumpAccount(target: DumpTarget, contents: AccountContents): Promise<DumpedAccount> {
+  const { configFile, account, checkout, files = filesOnDisk(checkout) } = target;
+  const read = files.read(account.file);
+  if ('issue' in read) throw new ConfigError([read.issue]);
+  const before = read.source.text;
   const notes: string[] = [];
-  const document = editable(text);
-  const { root } = document;
-  const catalogs = (listAt(root, 'extends')?.items ?? []).map((item): Catalog => {
-    const written = isMap(item) ? textOf(item, 'file') : textOf(item);
-    const { lists } = withoutNames(readCatalog(path.resolve(path.dirname(file), written)), exceptOf(item));
-    return { item, written, lists };
+  const document = editable(before);
+  const known = openCatalogs(files, '');
+  const extended = validKeys(accountSettingsSchema, document.root.toJSON()).extends ?? [];
+  const catalogs = extended.map(({ file: written, except }): Catalog => {
+    const { lists } = known.read(path.resolve(path.dirname(account.file), written));
+    return { written, lists: withoutNames(lists, except).lists };
   });
-  const kinds = dumpedKinds(root, catalogs);
-  const names = {
-    skill: kinds.includes('skill') ? writable(contents.observed.skill) : [],
-    role: kinds.includes('role') ? writable(contents.observed.role) : [],
-  };
-  const dropped = catalogs.filter((catalog) => isDropped(catalog, kinds, names, notes));
-  const kept = catalogs.filter((catalog) => !dropped.includes(catalog));
-  const wanted: Wanted = {
-    kinds,
-    names,
-    inherited: { skill: namesOf(kept, 'skill'), role: namesOf(kept, 'role') },
-  };
-  const extended = listAt(root, 'extends');
-  if (extended !== undefined) removeItems(extended, (item) => dropped.some((each) => each.item === item));
-  removeAllowances(root, wanted, notes);
-  for (const kind of kinds) updateList(root, kind, wanted, notes);
-  protectUnwritable(root, kinds, contents);
-  addPin(root, contents.remoteAccountId);
-  return { text: document.print(), notes };
+  update(document.root, catalogs, contents, notes);
+  const text = document.print();
+  const dumped = readText(read.source, text);
+  const changed = { ...files, read: (file: string) => (file === account.file ? dumped : files.read(file)) };
+  const { accounts } = await loadConfiguration(configFile, { files: changed, checkout });
+  const own = accounts.filter(({ file }) => file === account.file);
+  return { before, text, notes, errors: own.flatMap(({ issues }) => errorsOf(issues)) };
 }
 
-/** What an item of `extends` leaves out; the loader has checked its form. */
-function exceptOf(item: Node): Parameters<typeof withoutNames>[1] {
-  const except = isMap(item) ? item.get('except', true) : undefined;
-  if (!isMap(except)) return {};
-  const globs = (key: string): string[] => (listAt(except, key)?.items ?? []).map((glob) => textOf(glob));
-  return { skills: globs('skills'), roles: globs('roles') };
+function update(root: Root, catalogs: readonly Catalog[], contents: AccountContents, notes: string[]): void {
+  const names: Names = new Map(
+    dumpedKinds(root, catalogs).map((kind) => [kind, writable(contents.observed[kind])]),
+  );
+  const reasons = catalogs.map((catalog) => dropReason(catalog, names));
+  const kept = catalogs.filter((_, index) => reasons[index] === undefined);
+  notes.push(...reasons.flatMap((reason) => reason ?? []));
+  const extended = listAt(root, 'extends');
+  if (extended !== undefined) removeItems(extended, (_, index) => reasons[index] !== undefined);
+  removeAllowances(root, names, notes);
+  for (const [kind, contained] of names) updateList(root, kind, contained, namesOf(kept, kind), notes);
+  protectUnwritable(root, [...names.keys()], contents);
+  addPin(root, contents.remoteAccountId);
 }
 
 function dumpedKinds(root: Root, catalogs: readonly Catalog[]): readonly Kind[] {
@@ -121,15 +125,9 @@ function namesOf(catalogs: readonly Catalog[], kind: Kind): ReadonlySet<string> 
   return new Set(entries.filter(({ absent }) => !absent).map(({ name }) => name));
 }
 
-/** Whether a catalog lists an entry that the account does not contain, or renames one that it contains. */
-function isDropped(
-  { written, lists }: Catalog,
-  kinds: readonly Kind[],
-  names: Wanted['names'],
-  notes: string[],
-): boolean {
-  for (const kind of kinds) {
-    const contained = new Set(names[kind]);
+/** Why a catalog is removed: it lists an entry that the account does not contain, or renames one that it contains. */
+function dropReason({ written, lists }: Catalog, names: Names): string | undefined {
+  for (const [kind, contained] of names) {
     const other = lists[kind]?.find(
       ({ name, formerly, absent }) =>
         contained.has(name) === absent || formerly.some((former) => contained.has(former.name)),
@@ -138,22 +136,19 @@ function isDropped(
     const why = other.absent
       ? 'is in the account, and it wants it absent'
       : 'is not in the account, or renames one that is';
-    notes.push(
-      `${written} is removed from \`extends\`: its ${kind} “${other.name}” ${why}; the entries that it shares with the account are in this file now`,
-    );
-    return true;
+    return `${written} is removed from \`extends\`: its ${kind} “${other.name}” ${why}; the entries that it shares with the account are in this file now`;
   }
-  return false;
+  return undefined;
 }
 
 /** Removes the lines of `allowedDeletes` for entries that the file lists now, which would be errors. */
-function removeAllowances(root: Root, { kinds, names }: Wanted, notes: string[]): void {
+function removeAllowances(root: Root, names: Names, notes: string[]): void {
   const allowances = listAt(root, 'allowedDeletes');
   if (allowances === undefined) return;
   removeItems(allowances, (item) => {
     const kind = textOf(item, 'kind');
     const name = nameKey(textOf(item, 'name'));
-    const isListed = kinds.some((dumped) => dumped === kind && names[dumped].includes(name));
+    const isListed = KINDS.some((dumped) => dumped === kind && names.get(dumped)?.has(name) === true);
     if (isListed) {
       notes.push(
         `the line of \`allowedDeletes\` for the ${kind} “${name}” is removed, because the file lists it now`,
@@ -163,13 +158,19 @@ function removeAllowances(root: Root, { kinds, names }: Wanted, notes: string[])
   });
 }
 
-function updateList(root: Root, kind: Kind, { names, inherited }: Wanted, notes: string[]): void {
+/** `inherited`: the names that the catalogs in `extends` still provide. */
+function updateList(
+  root: Root,
+  kind: Kind,
+  contained: ReadonlySet<string>,
+  inherited: ReadonlySet<string>,
+  notes: string[],
+): void {
   const key = LIST_KEYS[kind];
-  const contained = new Set(names[kind]);
   const written = listAt(root, key);
   const own = new Set(written?.items.filter((item) => !isAbsent(item)).map(entryName));
-  const added = names[kind].filter((name) => !own.has(name) && !inherited[kind].has(name));
-  if (written === undefined && added.length === 0 && inherited[kind].size > 0) return;
+  const added = [...contained].filter((name) => !own.has(name) && !inherited.has(name));
+  if (written === undefined && added.length === 0 && inherited.size > 0) return;
   const list = written ?? addList(root, key);
   const isSorted = list.items.every(
     (item, index, items) =>
@@ -218,7 +219,9 @@ function protectUnwritable(root: Root, kinds: readonly Kind[], { observed, polic
     .flatMap((kind) => observed[kind].map(({ name }) => nameKey(name)))
     .filter((name) => nameProblem(name) !== undefined && !matchers.some((matches) => matches(name)));
   if (unprotected.length === 0) return;
-  const globs = sortedOnce(unprotected).map((name) => textNode(escapeGlob(name)));
+  const globs = [...new Set(unprotected)]
+    .toSorted(compareCodePoints)
+    .map((name) => textNode(escapeGlob(name)));
   if (globs[0] !== undefined) globs[0].commentBefore = PROTECT_COMMENT;
   const written: unknown = root.get('policy', true);
   const map = isMap(written) ? written : new YAMLMap();
@@ -246,13 +249,9 @@ function addPin(root: Root, accountId: string | null): void {
   );
 }
 
-function writable(entries: readonly Named[]): readonly string[] {
+function writable(entries: readonly Named[]): ReadonlySet<string> {
   const names = entries.map(({ name }) => nameKey(name));
-  return sortedOnce(names.filter((name) => nameProblem(name) === undefined));
-}
-
-function sortedOnce(names: readonly string[]): readonly string[] {
-  return [...new Set(names)].toSorted(compareCodePoints);
+  return new Set(names.filter((name) => nameProblem(name) === undefined).toSorted(compareCodePoints));
 }
 
 function isAbsent(item: Node): boolean {

@@ -1,7 +1,9 @@
 // The files of a configuration on disk. Within a checkout, symbolic links are resolved, so that no path leads out of it.
+import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
+import { chown, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../core/errors.ts';
+import { errorCode, StoreError } from '../core/errors.ts';
 import type { CheckoutPlace, PinnedFolder } from '../core/ports/repository.ts';
 import { FileError, fileStamp, readRegularFile, realPathOf } from '../system/regular-file.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
@@ -120,5 +122,41 @@ function isFolder(location: string): boolean {
     return statSync(location).isDirectory();
   } catch {
     return false;
+  }
+}
+
+/**
+ * Replaces the file atomically, so that no reader sees half of it. Keeps its mode and, if this process is allowed to,
+ * its owner. Writes nothing if the file is no longer equal to `before`. Throws StoreError.
+ */
+export async function replaceFile(file: string, before: string, text: string): Promise<void> {
+  let fresh: string | undefined;
+  try {
+    // Replaces the target of a symbolic link, not the link.
+    const target = await realpath(file);
+    const { mode, uid, gid } = await stat(target);
+    fresh = path.join(path.dirname(target), `.${path.basename(target)}.${randomBytes(6).toString('hex')}`);
+    const handle = await open(fresh, 'wx', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.chmod(mode & 0o7777);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await chown(fresh, uid, gid).catch(() => undefined);
+    const current = filesOnDisk().read(target);
+    if (!('source' in current) || current.source.text !== before) {
+      throw new StoreError(
+        'output_failed',
+        `${file} changed while rolecall read the account, so it was not replaced; run the command again`,
+      );
+    }
+    await rename(fresh, target);
+  } catch (error) {
+    if (fresh !== undefined) await rm(fresh, { force: true });
+    if (error instanceof StoreError) throw error;
+    const reason = `cannot be replaced (${errorCode(error)}); check the permissions of the file and its folder`;
+    throw new StoreError('output_failed', `${file} ${reason}`);
   }
 }

@@ -109,11 +109,11 @@ export function addList(map: YAMLMap, key: string): YAMLSeq<Node> {
 }
 
 /** Removes items. The comments above them then are above the next item, or at the end of the list. */
-export function removeItems(list: YAMLSeq<Node>, isRemoved: (item: Node) => boolean): void {
+export function removeItems(list: YAMLSeq<Node>, isRemoved: (item: Node, index: number) => boolean): void {
   let above: string[] = [];
-  list.items = list.items.filter((item) => {
+  list.items = list.items.filter((item, index) => {
     if (typeof item.commentBefore === 'string') above.push(item.commentBefore);
-    if (isRemoved(item)) return false;
+    if (isRemoved(item, index)) return false;
     if (above.length > 0) item.commentBefore = above.join('\n');
     above = [];
     return true;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { dumpAccount } from '../../../src/config/account-file-on-disk.ts';
+import { dumpAccount } from '../../../src/config/dump-account-file.ts';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { nameProblem } from '../../../src/core/name-rules.ts';
 import { diffKind } from '../../../src/core/diff.ts';
