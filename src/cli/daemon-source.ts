@@ -1,7 +1,10 @@
 // Where the daemon reads its configuration, and how it notices changes.
 import path from 'node:path';
-import { createConfigurationSource } from '../config/configuration-source.ts';
-import { type SettledConfiguration, settledConfiguration } from '../config/settled-configuration.ts';
+import {
+  createConfigurationSource,
+  type SettledConfiguration,
+  settledConfiguration,
+} from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import type { RunSignals } from '../core/ports/clock.ts';
 import type { ServiceSettings } from '../core/settings.ts';

@@ -2,9 +2,8 @@
 import path from 'node:path';
 import { planPosted } from '../run/posted-plan.ts';
 import { type CommandContext, linksOf, openSession, type Session } from './compose.ts';
-import { createConfigurationSource } from '../config/configuration-source.ts';
+import { createConfigurationSource, settledConfiguration } from '../config/configuration-source.ts';
 import { resolveSecret } from '../config/secrets.ts';
-import { settledConfiguration } from '../config/settled-configuration.ts';
 import { storeName } from '../config/store-location.ts';
 import { ConfigError, errorsOf } from '../core/errors.ts';
 import type { Links } from '../core/settings.ts';

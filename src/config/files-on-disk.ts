@@ -92,12 +92,6 @@ function readDisk(location: string, named: NamedFile): SourceRead {
   }
 }
 
-/** When the file of a stamp last changed, in epoch milliseconds; NaN without a stamp. */
-export function changedAtMs(stamp: string): number {
-  const ctimeNs = stamp.split(' ').at(-1);
-  return ctimeNs === undefined || ctimeNs === '' ? NaN : Number(ctimeNs) / 1e6;
-}
-
 function listFolder(
   folder: string,
   locate: (name: string) => string | undefined,

@@ -2,8 +2,7 @@
 import { renameSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createConfigurationSource } from '../../../src/config/configuration-source.ts';
-import { settledConfiguration } from '../../../src/config/settled-configuration.ts';
+import { createConfigurationSource, settledConfiguration } from '../../../src/config/configuration-source.ts';
 import type { Configuration } from '../../../src/core/settings.ts';
 import { createCommitReader } from '../../../src/git/commit.ts';
 import { commitAll, git } from '../../support/git.ts';
