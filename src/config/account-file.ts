@@ -22,7 +22,7 @@ import { type WrittenLists, readNameLists } from './name-list.ts';
 import { type AccountRead, inheritedRollout, type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
 import { issueAt, plainRoot, type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
 import { checkAgainstSchema, validKeys } from './schema-issues.ts';
-import { absoluteRef } from './secret-references.ts';
+import { absoluteRef } from './field-formats.ts';
 import type { ServiceFile } from './service-schema.ts';
 import { sha256 } from '../system/digest.ts';
 import type { SourceRead } from './yaml/source-text.ts';

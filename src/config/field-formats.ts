@@ -1,5 +1,6 @@
 // The text formats of settings, each as a zod schema: validation, conversion and the JSON Schema for editors come from
 // one definition.
+import path from 'node:path';
 import { z } from 'zod';
 import {
   type Checked,
@@ -14,6 +15,7 @@ import { formatDuration, parseDuration } from '../core/durations-and-sizes.ts';
 import { hasTooManyMarks, nameProblem, referenceProblem } from '../core/name-rules.ts';
 import { nameKey } from '../core/names.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
+import type { SecretRef } from '../core/settings.ts';
 
 /**
  * A schema with what editors and the reference in config/README.md show: the description, examples, and the default if the
@@ -244,4 +246,14 @@ function format<T>({ title, expected, parse, pattern }: Format<T>) {
       context.addIssue({ code: 'custom', message: checked.problem });
       return z.NEVER;
     });
+}
+
+/** `ref` with its path made absolute, relative to the folder of the file that it is in. */
+export function absoluteRef(ref: SecretRef, folder: string): SecretRef {
+  return 'env' in ref ? { env: ref.env } : { file: path.resolve(folder, ref.file) };
+}
+
+/** Equal for references to the same variable or file. */
+export function refKey(ref: SecretRef): string {
+  return 'env' in ref ? `env ${ref.env}` : `file ${ref.file}`;
 }

@@ -1,14 +1,22 @@
 // The `http` section of the service file: its schema, its defaults and its warnings.
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { baseUrl, listenAddress, matching, nameGlob, secretRef, setting } from './field-formats.ts';
+import {
+  absoluteRef,
+  refKey,
+  baseUrl,
+  listenAddress,
+  matching,
+  nameGlob,
+  secretRef,
+  setting,
+} from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { HTTP_OPERATOR } from '../core/operator.ts';
 import { isLoopback } from '../core/remote-address.ts';
 import type { HttpSettings } from '../core/settings.ts';
 import { issueAt, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { validKeys } from './schema-issues.ts';
-import { absoluteRef, refKey } from './secret-references.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
 import { compareCodePoints, globMatcher } from '../core/names.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
-import { refKey } from './secret-references.ts';
+import { refKey } from './field-formats.ts';
 import type { AccountSettings, ConfiguredAccount, SecretRef } from '../core/settings.ts';
 import { issueAt, type NodePath, quoted, type YamlFile } from './yaml/yaml-file.ts';
 

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings } from '../core/settings.ts';
 import { isPlainHttp } from './addresses.ts';
-import { matching, secretOr, secretRef, setting, webhookUrl } from './field-formats.ts';
-import { absoluteRef } from './secret-references.ts';
+import { absoluteRef, matching, secretOr, secretRef, setting, webhookUrl } from './field-formats.ts';
 import { issueAt, type YamlFile } from './yaml/yaml-file.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;

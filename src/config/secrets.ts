@@ -1,10 +1,13 @@
-// Resolves references to secrets, and reads certificate authorities. No message quotes a value.
+// Resolves references to secrets, names them in messages, and reads certificate authorities. No message quotes a value.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { KINDS } from '../core/catalog.ts';
 import { ConfigError, type ConfigIssue, type SecretIssue, SecretError } from '../core/errors.ts';
 import { FileError, readRegularFile } from '../system/regular-file.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import { placeIn, shownPath } from './yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
+import { looksLikeSecret } from '../core/secret-looks.ts';
 import type {
   AccountSettings,
   Configuration,
@@ -12,7 +15,6 @@ import type {
   SecretRef,
   SecretUse,
 } from '../core/settings.ts';
-import { passwordOf, shownRef } from './secret-references.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';
 
 /** Longer than any token or key. */
@@ -217,4 +219,31 @@ function namesIn({ desired, policy }: AccountSettings): string[] {
     ...desired.allowedDeletes.flatMap((line) => ('name' in line ? [line.name] : [])),
     ...policy.protect,
   ];
+}
+
+/** The password of `user:password`, otherwise the value itself; git credentials may have both forms. */
+function passwordOf(value: string): string {
+  return value.slice(value.indexOf(':') + 1);
+}
+
+/**
+ * How messages name a reference. A user may have pasted the secret itself instead of the name of a variable or the path
+ * of a file, so a message names a missing target only if it does not look like a secret. `isFound`: the variable or file
+ * exists, so its name is not a secret.
+ */
+export function shownRef(ref: SecretRef, isFound: boolean): string {
+  if ('file' in ref) return shownFile(ref.file, isFound);
+  return isFound || (/^[A-Z][A-Z0-9_]*$/u.test(ref.env) && !looksLikeSecret(ref.env))
+    ? `the environment variable ${ref.env}`
+    : 'the environment variable (its name is not shown because it looks like a secret; write the name of a variable)';
+}
+
+function shownFile(file: string, isFound: boolean): string {
+  if (isFound) return `the file ${shownPath(file)}`;
+  let known = path.dirname(file);
+  while (!existsSync(known) && path.dirname(known) !== known) known = path.dirname(known);
+  const unknown = path.relative(known, file).split(path.sep);
+  return unknown.some(looksLikeSecret)
+    ? `a file in ${shownPath(known)} (its name is not shown because it looks like a secret; write the path of a file)`
+    : `the file ${shownPath(file)}`;
 }

@@ -25,7 +25,7 @@ import {
   parseYaml,
 } from './yaml/yaml-file.ts';
 import { checkAgainstSchema, validKeys } from './schema-issues.ts';
-import { absoluteRef } from './secret-references.ts';
+import { absoluteRef } from './field-formats.ts';
 import { type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
 import { gitSchema, type ServiceFile, serviceSchema } from './service-schema.ts';
 import type { SourceRead } from './yaml/source-text.ts';

@@ -2,8 +2,7 @@
 import { SecretError, UsageError } from '../core/errors.ts';
 import type { OpenLocation, ServiceSettings } from '../core/settings.ts';
 import { parsePostgresUrl, shownDatabase } from '../system/postgres-address.ts';
-import { shownRef } from './secret-references.ts';
-import { resolveSecret } from './secrets.ts';
+import { resolveSecret, shownRef } from './secrets.ts';
 import { SCHEMA_EXPECTED, SCHEMA_NAME } from './service-schema.ts';
 
 type StoreSettings = Pick<ServiceSettings, 'store' | 'api'>;
