@@ -5,68 +5,58 @@ import { holdsToken, looksLikeSecret, NOT_SHOWN } from '../core/secret-looks.ts'
 import { baseUrl } from './field-formats.ts';
 import { isPlainHttp, parseBaseUrl } from './addresses.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
-import { issueAt, issueAtKey, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { issueAt, report, reportKey, type YamlFile, quoted } from './yaml/yaml-file.ts';
 
 /** Names of accounts are names of files and parts of addresses. */
 export const ACCOUNT_NAME = /^(?!\.)[A-Za-z0-9._-]+$/u;
 
 export const REGION_NAME = /^[A-Za-z0-9._-]+$/u;
 
-export interface KnownRegions {
-  /** Base addresses by region; undefined when `regions` is invalid, and then no region is checked. */
-  readonly regions: Readonly<Record<string, string>> | undefined;
-}
+/** Base addresses by region; undefined when `regions` is invalid, and then no region is checked. */
+type Regions = Readonly<Record<string, string>> | undefined;
 
+/** A base address, and the position that sets it. */
 export interface AccountAddress {
-  /** The address, and the position that sets it. */
-  readonly address?: { readonly baseUrl: string; readonly place: ConfigIssue };
-  readonly issues: readonly ConfigIssue[];
+  readonly baseUrl: string;
+  readonly place: ConfigIssue;
 }
 
 const MAX_SHOWN_REGIONS = 20;
 
-/** The base address if it is valid, and the issues that the schema can't find. */
+/** The base address if it is valid. Reports what the schema can't find. */
 export function accountAddress(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
-  { regions }: KnownRegions,
-): AccountAddress {
+  regions: Regions,
+): AccountAddress | undefined {
   const keys = (['region', 'baseUrl'] as const).filter((key) => Object.hasOwn(raw, key));
   // Problems of both keys are reported.
-  const addresses = keys.map((key) => keyAddress(file, raw, key, regions));
-  const [first] = addresses;
-  if (first === undefined)
-    return { issues: [file.issue(file.root, '`region` or `baseUrl` is missing; add one of them')] };
-  if (keys.length === 1) return first;
-  const message = 'an account has either `region` or `baseUrl`, not both; remove one of them';
-  return {
-    issues: [issueAtKey(file, ['baseUrl'], message), ...addresses.flatMap(({ issues }) => issues)],
-  };
+  const [address] = keys.map((key) => keyAddress(file, raw, key, regions));
+  if (keys.length === 1) return address;
+  if (keys.length === 0) report(file, [], '`region` or `baseUrl` is missing; add one of them');
+  else
+    reportKey(file, ['baseUrl'], 'an account has either `region` or `baseUrl`, not both; remove one of them');
+  return undefined;
 }
 
 function keyAddress(
   file: YamlFile,
   raw: Readonly<Record<string, unknown>>,
   key: 'region' | 'baseUrl',
-  regions: KnownRegions['regions'],
-): AccountAddress {
+  regions: Regions,
+): AccountAddress | undefined {
   const address =
     key === 'region' ? regionAddress(file, raw['region'], regions) : baseUrl.safeParse(raw['baseUrl']).data;
-  if (address === undefined) return { issues: [] };
-  if (typeof address !== 'string') return { issues: [address.issue] };
-  if (isPlainHttp(address) && raw['allowInsecure'] !== true) {
-    const message =
-      'http:// would send the token unencrypted to another machine; use https://, or set `allowInsecure: true`';
-    return { issues: [issueAt(file, [key], message)] };
-  }
-  return { address: { baseUrl: address, place: issueAt(file, [key]) }, issues: [] };
+  if (address === undefined) return undefined;
+  if (!isPlainHttp(address) || raw['allowInsecure'] === true)
+    return { baseUrl: address, place: issueAt(file, [key]) };
+  const message =
+    'http:// would send the token unencrypted to another machine; use https://, or set `allowInsecure: true`';
+  report(file, [key], message);
+  return undefined;
 }
 
-function regionAddress(
-  file: YamlFile,
-  region: unknown,
-  regions: KnownRegions['regions'],
-): string | { issue: ConfigIssue } | undefined {
+function regionAddress(file: YamlFile, region: unknown, regions: Regions): string | undefined {
   if (typeof region !== 'string' || regions === undefined) return undefined;
   if (Object.hasOwn(regions, region)) return regions[region];
   const known = Object.keys(regions).toSorted();
@@ -75,7 +65,8 @@ function regionAddress(
     known.length === 0
       ? '`regions` in rolecall.yaml is empty: add the region there, or use `baseUrl`'
       : `known regions: ${someOf(known)}${near === undefined ? '' : `; did you mean ${near}?`}`;
-  return { issue: issueAt(file, ['region'], `unknown region ${quoted(region)}; ${fix}`) };
+  report(file, ['region'], `unknown region ${quoted(region)}; ${fix}`);
+  return undefined;
 }
 
 function someOf(regions: readonly string[]): string {

@@ -12,7 +12,7 @@ import {
   readAllowedDeletes,
   type WrittenLine,
 } from './account-schema.ts';
-import { ACCOUNT_NAME, type KnownRegions, accountAddress } from './account-address.ts';
+import { ACCOUNT_NAME, accountAddress } from './account-address.ts';
 import { type CatalogRead, type MergeLists, withoutNames } from './merge-lists.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { fewIssues } from '../core/issue-limit.ts';
@@ -20,23 +20,28 @@ import { LEADS_OUT } from './files-on-disk.ts';
 import { ACCOUNT_DEFAULTS, mergePolicies } from './inherited-settings.ts';
 import { type WrittenLists, readNameLists } from './name-list.ts';
 import { type AccountRead, inheritedRollout, type RolloutGlob, rolloutGlobs } from './join-accounts.ts';
-import { issueAt, plainRoot, type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
+import { issueAt, plainRoot, report, type YamlFile, inQuotes, parseYaml, quoted } from './yaml/yaml-file.ts';
 import { checkAgainstSchema, validKeys } from './schema-issues.ts';
 import { absoluteRef } from './field-formats.ts';
 import type { ServiceFile } from './service-schema.ts';
 import { sha256 } from '../system/digest.ts';
 import type { SourceRead } from './yaml/source-text.ts';
 
-/** What an account needs from outside its own file. `regions` is undefined when the service file is invalid there. */
-export interface AccountContext extends KnownRegions {
-  readonly defaults: ServiceFile['defaults'];
-  /** The globs of `defaults.rollout`. */
-  readonly defaultRollout: readonly RolloutGlob[];
+/** What an account needs from outside its own file. */
+export interface AccountContext {
+  readonly service: ServiceParts;
   readonly files: ConfigurationFiles;
   readonly readCatalog: (file: string) => CatalogRead;
   readonly mergeLists: MergeLists;
   /** `YYYY-MM-DD` in UTC, for approvals that have expired. */
   readonly today: string;
+}
+
+interface ServiceParts extends Pick<ServiceFile, 'defaults'> {
+  /** Undefined when they are invalid, and then no region is checked. */
+  readonly regions?: ServiceFile['regions'] | undefined;
+  /** The globs of `defaults.rollout`. */
+  readonly defaultRollout: readonly RolloutGlob[];
 }
 
 type Settings = z.output<typeof accountSettingsSchema>;
@@ -48,54 +53,46 @@ export function accountName(file: string): string {
 
 /** Checks one account file (absolute path) as it was read. Never throws because of the content of a file. */
 export function readAccount(filePath: string, read: SourceRead, context: AccountContext): AccountRead {
+  const { regions, defaults, defaultRollout } = context.service;
   const name = accountName(filePath);
   const base = { name, file: filePath, isDated: false };
-  const issues: ConfigIssue[] = [];
+  const { file, issues } = 'issue' in read ? { issues: [read.issue] } : parseYaml(read.source);
   if (!ACCOUNT_NAME.test(name)) {
     const message = `${quoted(name)} is not a valid account name; rename the file, with letters, digits, ".", "_" and "-" only`;
     const shown = context.files.shown(filePath) ?? name;
     issues.push({ file: shown, line: 1, column: 1, message, severity: 'error' });
   }
-  if ('issue' in read) return { ...base, issues: [...issues, read.issue] };
-  const { file, issues: syntaxIssues } = parseYaml(read.source);
-  issues.push(...syntaxIssues);
-  if (file === undefined) return { ...base, issues };
-  const plain = plainRoot(file, Object.values(LIST_KEYS));
-  if ('issue' in plain) return { ...base, issues: [...issues, plain.issue] };
-  const { value: raw } = plain;
-  const { settings, issues: schemaIssues } = checkAgainstSchema(file, accountSettingsSchema, raw);
-  const { address, issues: addressIssues } = accountAddress(file, raw, context);
+  const raw = file && plainRoot(file, Object.values(LIST_KEYS));
+  if (file === undefined || raw === undefined) return { ...base, issues };
+  const settings = checkAgainstSchema(file, accountSettingsSchema, raw);
+  const address = accountAddress(file, raw, regions);
   const parts = settings ?? validKeys(accountSettingsSchema, raw);
   const allowed = readAllowedDeletes(file, raw['allowedDeletes'], context.today);
-  const lists = readLists(file, parts.extends, allowed.lines, context);
-  const found = [...issues, ...schemaIssues, ...addressIssues, ...lists.issues, ...allowed.issues];
+  const lists = readLists(file, parts.extends, allowed, context);
 
   const isOwn = settings?.rollout !== undefined;
-  const rollout = settings?.rollout ?? inheritedRollout(name, context.defaults.rollout);
-  const globs = isOwn ? rolloutGlobs(file, [], rollout) : context.defaultRollout;
-  const token = parts.token && {
-    ref: absoluteRef(parts.token, path.dirname(filePath)),
-    place: issueAt(file, ['token']),
+  const rollout = settings?.rollout ?? inheritedRollout(name, defaults.rollout);
+  const isValid = !issues.some(({ severity }) => severity === 'error');
+  const account = {
+    name,
+    file: filePath,
+    desired: lists.desired,
+    ...(rollout === undefined ? {} : { rollout: { after: rollout.after, waitMs: rollout.wait } }),
   };
-  const isValid = !found.some(({ severity }) => severity === 'error');
   return {
     ...base,
-    issues: fewIssues(found),
+    issues: fewIssues(issues),
     isDated: lists.isDated,
-    ...(token === undefined ? {} : { token }),
-    ...(address === undefined ? {} : { address }),
-    ...(rollout === undefined ? {} : { rollout: { globs, isOwn } }),
-    ...(isValid && settings !== undefined && address !== undefined
-      ? {
-          settings: complete(settings, context.defaults, {
-            name,
-            file: filePath,
-            baseUrl: address.baseUrl,
-            desired: lists.desired,
-            ...(rollout === undefined ? {} : { rollout: { after: rollout.after, waitMs: rollout.wait } }),
-          }),
-        }
-      : {}),
+    token: parts.token && {
+      ref: absoluteRef(parts.token, path.dirname(filePath)),
+      place: issueAt(file, ['token']),
+    },
+    address,
+    rollout: rollout && { globs: isOwn ? rolloutGlobs(file, [], rollout) : defaultRollout, isOwn },
+    settings:
+      isValid && settings !== undefined && address !== undefined
+        ? complete(settings, defaults, { ...account, baseUrl: address.baseUrl })
+        : undefined,
   };
 }
 
@@ -107,44 +104,41 @@ function readLists(
   context: AccountContext,
 ) {
   const own = readNameLists(file);
-  // Batches, since a hundred thousand issues are too many for the arguments of one call.
-  const batches: (readonly ConfigIssue[])[] = [own.issues];
   const sources: WrittenLists[] = [];
   const allowed = [...ownLines];
   const seen = new Set<string>();
-  let names = countNames(own.lists);
+  let names = countNames(own);
   for (const [index, { file: written, except }] of catalogs.entries()) {
     const catalog = path.resolve(path.dirname(file.path), written);
-    const issue = (message: string, severity?: ConfigIssue['severity']): ConfigIssue =>
-      issueAt(file, ['extends', index], message, severity);
+    const at = ['extends', index];
     if (seen.has(catalog)) {
-      batches.push([issue('this file is listed twice in `extends`; remove one of the two', 'warning')]);
+      report(file, at, 'this file is listed twice in `extends`; remove one of the two', 'warning');
       continue;
     }
     seen.add(catalog);
     if (catalog === file.path) {
-      batches.push([issue('a file cannot extend itself; remove it from `extends`')]);
+      report(file, at, 'a file cannot extend itself; remove it from `extends`');
       continue;
     }
     const read = context.readCatalog(catalog);
-    if (read.leadsOut) batches.push([issue(LEADS_OUT)]);
+    if (read.leadsOut) report(file, at, LEADS_OUT);
     else if (read.missing) {
       // The parent folders may look like tokens, so only the text of the setting decides.
       const shown = holdsToken(written) ? NOT_SHOWN : inQuotes(context.files.shown(catalog) ?? written);
-      batches.push([issue(`there is no file ${shown}; correct the path`)]);
-    } else batches.push(read.issues);
+      report(file, at, `there is no file ${shown}; correct the path`);
+    } else addAll(file.issues, read.issues);
     const { lists, unmatched } = withoutNames(read.lists, except);
     if (!read.issues.some(({ severity }) => severity === 'error')) {
-      for (const { glob, path } of unmatched) {
+      for (const { glob, path: below } of unmatched) {
         const message = `${quoted(glob)} matches no name of the catalog; correct it or remove it`;
-        batches.push([issueAt(file, ['extends', index, 'except', ...path], message)]);
+        report(file, [...at, 'except', ...below], message);
       }
     }
     sources.push(lists);
     allowed.push(...read.allowed);
     names += countNames(lists);
     if (names > MOST_ENTRIES) {
-      batches.push([issue(`with this file the account has more than ${MOST_ENTRIES} names; take some out`)]);
+      report(file, at, `with this file the account has more than ${MOST_ENTRIES} names; take some out`);
       break;
     }
   }
@@ -153,15 +147,20 @@ function readLists(
   };
   for (const kind of KINDS) {
     const catalogs = sources.flatMap((source) => (source[kind] === undefined ? [] : [source[kind]]));
-    const ownList = own.lists[kind];
+    const ownList = own[kind];
     if (catalogs.length === 0 && ownList === undefined) continue;
     const merged = context.mergeLists(kind, catalogs, ownList);
     desired[kind] = merged.entries;
     if (merged.absent.length > 0) desired.absent = { ...desired.absent, [kind]: merged.absent };
-    batches.push(merged.issues);
+    addAll(file.issues, merged.issues);
   }
-  batches.push(allowedDeleteIssues(allowed, ownLines, desired));
-  return { desired, issues: batches.flat(), isDated: allowed.length > 0 };
+  addAll(file.issues, allowedDeleteIssues(allowed, ownLines, desired));
+  return { desired, isDated: allowed.length > 0 };
+}
+
+/** One by one, since a hundred thousand issues are too many for the arguments of one call. */
+function addAll(issues: ConfigIssue[], more: readonly ConfigIssue[]): void {
+  for (const issue of more) issues.push(issue);
 }
 
 /** Each line once: several catalogs may have the same one. */

@@ -19,7 +19,7 @@ import {
   setting,
 } from './field-formats.ts';
 import type { ConfigIssue } from '../core/errors.ts';
-import { issueAt, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { issueAt, type NodePath, report, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { inheritedShape } from './inherited-settings.ts';
 
 const skills = entryList({ kind: 'skill', name: 'Kubernetes', formerly: 'K8s' });
@@ -176,34 +176,27 @@ export interface WrittenLine {
 }
 
 /** The valid lines of a file. Errors: two lines for the same. Warnings: a line that expired. */
-export function readAllowedDeletes(
-  file: YamlFile,
-  written: unknown,
-  today: string,
-): { readonly lines: readonly WrittenLine[]; readonly issues: readonly ConfigIssue[] } {
-  const issues: ConfigIssue[] = [];
+export function readAllowedDeletes(file: YamlFile, written: unknown, today: string): readonly WrittenLine[] {
   const seen = new Set<string>();
-  const lines = (Array.isArray(written) ? written : []).flatMap((item: unknown, index): WrittenLine[] => {
+  return (Array.isArray(written) ? written : []).flatMap((item: unknown, index): WrittenLine[] => {
     // Each line is parsed alone, so that an invalid one does not hide problems of the others.
     const line = allowedDeleteSchema.safeParse(item).data;
     if (line === undefined) return [];
-    const issue: WrittenLine['issue'] = (key, message, severity = 'error') =>
-      issueAt(file, ['allowedDeletes', index, key], message, severity);
+    const at = (key: string): NodePath => ['allowedDeletes', index, key];
     const isRun = isRunLine(line);
     const label = isRun ? `at most ${line.atMost}` : labelOf(line);
     const key = isRun ? allowanceText(line) : label;
-    if (seen.has(key))
-      issues.push(
-        issue(isRun ? 'atMost' : 'name', `${label} is in \`allowedDeletes\` twice; remove one of the two`),
-      );
+    if (seen.has(key)) {
+      const message = `${label} is in \`allowedDeletes\` twice; remove one of the two`;
+      report(file, at(isRun ? 'atMost' : 'name'), message);
+    }
     seen.add(key);
     if (!isOpen(line, today)) {
       const message = `the line of \`allowedDeletes\` for ${label} expired on ${line.expires}; renew it or remove it`;
-      issues.push(issue('expires', message, 'warning'));
+      report(file, at('expires'), message, 'warning');
     }
-    return [{ line, issue }];
+    return [{ line, issue: (of, message, severity) => issueAt(file, at(of), message, severity) }];
   });
-  return { lines, issues };
 }
 
 /** Errors: lines for desired names. Warnings: lines of the account file, `own`, that have no effect. */

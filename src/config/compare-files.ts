@@ -41,7 +41,7 @@ export function compareFiles({ files, loaded }: RecordedConfiguration): {
   for (const file of [...files.texts.keys()].toSorted((a, b) => isOwn(a) - isOwn(b))) {
     const yaml = parsed(file);
     if (yaml === undefined) continue;
-    const { lists } = readNameLists(yaml);
+    const lists = readNameLists(yaml);
     for (const kind of KINDS) {
       read.names += lists[kind]?.length ?? 0;
       for (const entry of lists[kind] ?? [])

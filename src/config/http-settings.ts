@@ -11,11 +11,10 @@ import {
   secretRef,
   setting,
 } from './field-formats.ts';
-import type { ConfigIssue } from '../core/errors.ts';
 import { HTTP_OPERATOR } from '../core/operator.ts';
 import { isLoopback } from '../core/remote-address.ts';
 import type { HttpSettings } from '../core/settings.ts';
-import { issueAt, type YamlFile, quoted } from './yaml/yaml-file.ts';
+import { report, type YamlFile, quoted } from './yaml/yaml-file.ts';
 import { validKeys } from './schema-issues.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -98,9 +97,12 @@ export const httpSchema = z.strictObject({
 
 export type HttpFile = z.output<typeof httpSchema>;
 
-/** Problems of `http` that its schema can't find; `raw` is that section as it was read. */
-export function httpIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
-  return [...listenIssues(file, raw), ...tokenIssues(file, raw), ...identityIssues(file, raw)];
+/** Reports problems of `http` that its schema can't find; `raw` is that section as it was read. */
+export function checkHttp(file: YamlFile, raw: Raw): void {
+  checkListen(file, raw);
+  checkTokens(file, raw);
+  checkNeed(file, raw, 'identityHeader', 'trustedProxies', 'because anybody else could send the header');
+  checkNeed(file, raw, 'operators', 'identityHeader', 'which reports the names');
 }
 
 /** The settings, with absolute paths. */
@@ -119,32 +121,26 @@ export function httpSettings(
   };
 }
 
-function listenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
+function checkListen(file: YamlFile, raw: Raw): void {
   const { listen, publicUrl } = validKeys(httpSchema, raw);
-  if (listen === undefined || isLoopback(listen.host)) return [];
+  if (listen === undefined || isLoopback(listen.host)) return;
   const hasToken = Object.hasOwn(raw, 'token') || (Array.isArray(raw['tokens']) && raw['tokens'].length > 0);
   if (!hasToken) {
     const message =
       'listening on an address other than loopback needs `http.token` or `http.tokens`; add one, or listen on 127.0.0.1';
-    return [issueAt(file, ['http', 'listen'], message)];
+    report(file, ['http', 'listen'], message);
+  } else if (publicUrl?.startsWith('https:') !== true) {
+    const message =
+      'the HTTP interface sends tokens, sessions and reports unencrypted; use a proxy with TLS, and set `http.publicUrl` to its https:// address';
+    report(file, ['http', 'listen'], message, 'warning');
   }
-  if (publicUrl?.startsWith('https:') === true) return [];
-  const message =
-    'the HTTP interface sends tokens, sessions and reports unencrypted; use a proxy with TLS, and set `http.publicUrl` to its https:// address';
-  return [issueAt(file, ['http', 'listen'], message, 'warning')];
 }
 
 /** A header that no proxy guards could be sent by anybody; names that no proxy reports have no effect. */
-function identityIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
-  const needs = (key: string, other: string, reason: string): ConfigIssue[] => {
-    if (!hasItems(raw[key]) || hasItems(raw[other])) return [];
-    const message = `\`http.${key}\` needs \`http.${other}\`, ${reason}; add it, or remove this`;
-    return [issueAt(file, ['http', key], message)];
-  };
-  return [
-    ...needs('identityHeader', 'trustedProxies', 'because anybody else could send the header'),
-    ...needs('operators', 'identityHeader', 'which reports the names'),
-  ];
+function checkNeed(file: YamlFile, raw: Raw, key: string, other: string, reason: string): void {
+  if (!hasItems(raw[key]) || hasItems(raw[other])) return;
+  const message = `\`http.${key}\` needs \`http.${other}\`, ${reason}; add it, or remove this`;
+  report(file, ['http', key], message);
 }
 
 function hasItems(value: unknown): boolean {
@@ -152,22 +148,24 @@ function hasItems(value: unknown): boolean {
 }
 
 /** Two tokens with one name are the same in the log; one token with two names would have two roles. */
-function tokenIssues(file: YamlFile, raw: Raw): ConfigIssue[] {
+function checkTokens(file: YamlFile, raw: Raw): void {
   const { token: first } = validKeys(httpSchema, raw);
   const taken = new Set(first === undefined ? [] : [`name ${HTTP_OPERATOR}`, refKey(first)]);
-  return (Array.isArray(raw['tokens']) ? raw['tokens'] : []).flatMap((item: unknown, index) => {
+  for (const [index, item] of (Array.isArray(raw['tokens']) ? raw['tokens'] : []).entries()) {
     const read = tokenSchema.safeParse(item).data;
-    if (read === undefined) return [];
-    const sameName = `duplicate token name ${quoted(read.name)}; give each token a different name`;
-    const sameToken = 'another name has the same token; use a different token for each name';
-    const parts = [
-      ['name', `name ${read.name}`, sameName],
-      ['token', refKey(read.token), sameToken],
-    ] as const;
-    const repeated = parts.filter(([, key]) => taken.has(key));
-    for (const [, key] of parts) taken.add(key);
-    return repeated.map(([part, , message]) => issueAt(file, ['http', 'tokens', index, part], message));
-  });
+    if (read === undefined) continue;
+    const name = `name ${read.name}`;
+    const token = refKey(read.token);
+    if (taken.has(name)) {
+      const message = `duplicate token name ${quoted(read.name)}; give each token a different name`;
+      report(file, ['http', 'tokens', index, 'name'], message);
+    }
+    if (taken.has(token)) {
+      const message = 'another name has the same token; use a different token for each name';
+      report(file, ['http', 'tokens', index, 'token'], message);
+    }
+    taken.add(name).add(token);
+  }
 }
 
 function isNetwork(text: string): boolean {

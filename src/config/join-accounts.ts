@@ -3,6 +3,7 @@
 import { compareCodePoints, globMatcher } from '../core/names.ts';
 import type { ConfigIssue } from '../core/errors.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
+import type { AccountAddress } from './account-address.ts';
 import { refKey } from './field-formats.ts';
 import type { AccountSettings, ConfiguredAccount, SecretRef } from '../core/settings.ts';
 import { issueAt, type NodePath, quoted, type YamlFile } from './yaml/yaml-file.ts';
@@ -19,19 +20,19 @@ export interface RolloutGlob {
 /** The accounts that run newer commits before this one, by its own file or by `defaults`. */
 export interface RolloutRead {
   readonly name: string;
-  readonly rollout?: { readonly globs: readonly RolloutGlob[]; readonly isOwn: boolean };
+  readonly rollout?: { readonly globs: readonly RolloutGlob[]; readonly isOwn: boolean } | undefined;
 }
 
 /** An account as read, with what is needed to compare it with the other accounts. */
 export interface AccountRead extends RolloutRead {
   /** Absolute. */
   readonly file: string;
-  readonly settings?: AccountSettings;
+  readonly settings?: AccountSettings | undefined;
   readonly issues: readonly ConfigIssue[];
   /** The token reference if it is valid, and its position. */
-  readonly token?: { readonly ref: SecretRef; readonly place: ConfigIssue };
-  /** The address if it is valid, and the position that sets it. */
-  readonly address?: { readonly baseUrl: string; readonly place: ConfigIssue };
+  readonly token?: { readonly ref: SecretRef; readonly place: ConfigIssue } | undefined;
+  /** If it is valid. */
+  readonly address?: AccountAddress | undefined;
   /** Whether the issues depend on the current day. */
   readonly isDated: boolean;
 }

@@ -71,8 +71,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const known = before?.inherited === inherited ? before.accounts : undefined;
   const catalogs = openCatalogs(files, today);
   const accounts = new Map<string, KeptAccount>();
-  const { defaults, defaultRollout, regions } = read;
-  const context = { files, today, mergeLists: listMerger(), defaults, defaultRollout, regions };
+  const context = { files, today, mergeLists: listMerger(), service: read };
   for (const file of matched) {
     const account = keepAccount(file, context, catalogs, known?.get(file));
     accounts.set(file, account);
@@ -92,7 +91,7 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const shown = (file: string): string => files.shown(file) ?? folder;
   const tokens = reads.flatMap(tokenUse);
   const joined = withoutTokens(
-    joinAccounts(reads, read.settings !== undefined, shown, defaultRollout),
+    joinAccounts(reads, read.settings !== undefined, shown, read.defaultRollout),
     tokens,
   );
   const issues = [

@@ -53,14 +53,11 @@ function readCatalog(read: SourceRead, today: string): Omit<CatalogRead, 'leadsO
   if ('issue' in read) return { ...nothing, issues: [read.issue], missing: read.missing };
   const { file, issues } = parseYaml(read.source);
   if (file === undefined) return { ...nothing, issues };
-  const names = readNameLists(file);
-  const plain = plainRoot(file, Object.values(LIST_KEYS));
-  const value = 'issue' in plain ? {} : plain.value;
-  const others =
-    'issue' in plain ? [plain.issue] : checkAgainstSchema(file, catalogSettingsSchema, value).issues;
-  const allowed = readAllowedDeletes(file, value['allowedDeletes'], today);
-  const all = [...issues, ...others, ...allowed.issues, ...names.issues];
-  return { lists: names.lists, allowed: allowed.lines, issues: fewIssues(all), missing: false };
+  const lists = readNameLists(file);
+  const value = plainRoot(file, Object.values(LIST_KEYS));
+  if (value !== undefined) checkAgainstSchema(file, catalogSettingsSchema, value);
+  const allowed = readAllowedDeletes(file, value?.['allowedDeletes'], today);
+  return { lists, allowed, issues: fewIssues(issues), missing: false };
 }
 
 type WrittenList = readonly WrittenEntry[];

@@ -37,22 +37,18 @@ const ENTRY_KEYS: readonly string[] = ['name', 'formerly', 'absent'];
 export type WrittenLists = { readonly [K in Kind]?: readonly WrittenEntry[] };
 
 /** Reads both lists of `file`, with at most MOST_ENTRIES names. An invalid list contains the entries that could be read. */
-export function readNameLists(file: YamlFile): {
-  readonly lists: WrittenLists;
-  readonly issues: readonly ConfigIssue[];
-} {
+export function readNameLists(file: YamlFile): WrittenLists {
   const reader = new NameListReader(file);
   const lists: { [K in Kind]?: readonly WrittenEntry[] } = {};
   for (const kind of KINDS) {
     const entries = reader.readKind(kind);
     if (entries !== undefined) lists[kind] = entries;
   }
-  return { lists, issues: reader.issues };
+  return lists;
 }
 
-/** Collects the issues and counts the names over both lists of one file. */
+/** Counts the names over both lists of one file. */
 class NameListReader {
-  readonly issues: ConfigIssue[] = [];
   readonly #file: YamlFile;
   #names = 0;
 
@@ -187,7 +183,7 @@ class NameListReader {
   }
 
   #report(spot: Spot, message: string, severity: ConfigIssue['severity'] = 'error'): void {
-    this.issues.push(this.#file.issue(spot, message, severity));
+    this.#file.issues.push(this.#file.issue(spot, message, severity));
   }
 }
 

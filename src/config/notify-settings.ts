@@ -1,10 +1,9 @@
 // The `notify` section of the service file: its schema, its defaults and its contradictions.
 import { z } from 'zod';
-import type { ConfigIssue } from '../core/errors.ts';
 import type { NotifySettings } from '../core/settings.ts';
 import { isPlainHttp } from './addresses.ts';
 import { absoluteRef, matching, secretOr, secretRef, setting, webhookUrl } from './field-formats.ts';
-import { issueAt, type YamlFile } from './yaml/yaml-file.ts';
+import { report, type YamlFile } from './yaml/yaml-file.ts';
 
 const EVENTS = ['drift', 'applied', 'held', 'failed', 'recovered'] as const;
 
@@ -57,30 +56,24 @@ export const notifySchema = z.strictObject({
 
 const STATUS_URLS = { github: 'https://api.github.com', gitlab: 'https://gitlab.com' } as const;
 
-/** Keys that contradict the format, and those that it lacks; `raw` is the list as it was read. */
-export function notifyIssues(file: YamlFile, raw: unknown): ConfigIssue[] {
-  return (Array.isArray(raw) ? raw : []).flatMap((item: unknown, index) => {
+/** Reports keys that contradict the format, and those that it lacks; `raw` is the list as it was read. */
+export function checkNotify(file: YamlFile, raw: unknown): void {
+  for (const [index, item] of (Array.isArray(raw) ? raw : []).entries()) {
     const read = notifySchema.safeParse(item).data;
-    if (read === undefined) return [];
+    if (read === undefined) continue;
     const { format, url } = read;
     const isStatus = format === 'github' || format === 'gitlab';
-    const unused = isStatus ? ['events', 'secret'] : ['repository', 'token'];
-    const needed = isStatus ? ['repository', 'token'] : ['url'];
     const has = (key: string): boolean => Object.hasOwn(item as object, key);
-    const issue = (message: string, ...key: string[]): ConfigIssue =>
-      issueAt(file, ['notify', index, ...key], message);
+    for (const key of (isStatus ? ['events', 'secret'] : ['repository', 'token']).filter(has))
+      report(file, ['notify', index, key], `the format ${format} does not use \`${key}\`; remove it`);
+    for (const key of (isStatus ? ['repository', 'token'] : ['url']).filter((each) => !has(each)))
+      report(file, ['notify', index], `the format ${format} needs \`${key}\`; add it`);
     const isSafe = url === undefined || (typeof url === 'string' && !isPlainHttp(url));
-    const unsafe = 'write the address of the server, with https:// (the value is not shown)';
-    return [
-      ...unused
-        .filter(has)
-        .map((key) => issue(`the format ${format} does not use \`${key}\`; remove it`, key)),
-      ...needed
-        .filter((key) => !has(key))
-        .map((key) => issue(`the format ${format} needs \`${key}\`; add it`)),
-      ...(isStatus && !isSafe ? [issue(unsafe, 'url')] : []),
-    ];
-  });
+    if (isStatus && !isSafe) {
+      const message = 'write the address of the server, with https:// (the value is not shown)';
+      report(file, ['notify', index, 'url'], message);
+    }
+  }
 }
 
 /** The settings, with absolute paths. */

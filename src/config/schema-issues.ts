@@ -4,14 +4,13 @@ import {
   type NodePath,
   type Located,
   isMistyped,
-  issueAtKey,
   locate,
-  spotOf,
+  report,
+  reportKey,
   type YamlFile,
   quoted,
 } from './yaml/yaml-file.ts';
 import { isScalar } from 'yaml';
-import type { ConfigIssue } from '../core/errors.ts';
 import { holdsToken } from '../core/secret-looks.ts';
 import { nearestWord } from '../core/did-you-mean.ts';
 
@@ -27,15 +26,15 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'a list: [a, b], or lines that start with -',
 };
 
-/** Checks `value` against `schema`. Returns the converted settings, or the problems with their positions in `file`. */
+/** The converted settings; undefined if `value` does not fit the schema, which is reported in `file`. */
 export function checkAgainstSchema<S extends z.ZodType>(
   file: YamlFile,
   schema: S,
   value: unknown,
-): { readonly settings?: z.output<S>; readonly issues: readonly ConfigIssue[] } {
+): z.output<S> | undefined {
   const result = schema.safeParse(value, { error: allowedKeys });
-  if (result.success) return { settings: result.data, issues: [] };
-  return { issues: result.error.issues.flatMap((issue) => toIssues(file, issue, [])) };
+  for (const issue of result.error?.issues ?? []) reportZod(file, issue, []);
+  return result.data;
 }
 
 /** The settings of a mapping that are valid, each checked alone: a problem of one must not hide those of the others. */
@@ -56,23 +55,27 @@ function allowedKeys({ code, inst }: z.core.$ZodRawIssue): string {
     : '';
 }
 
-function toIssues(file: YamlFile, issue: ZodIssue, above: NodePath): ConfigIssue[] {
+function reportZod(file: YamlFile, issue: ZodIssue, above: NodePath): void {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownKey(file, [...path, key], issue.message));
+    for (const key of issue.keys) reportUnknown(file, [...path, key], issue.message);
+    return;
   }
   const best = issue.code === 'invalid_union' ? closestOption(issue.errors) : undefined;
-  if (best !== undefined) return best.flatMap((inner) => toIssues(file, inner, path));
-  const located = locate(file, path);
-  const spot = issue.code === 'invalid_key' ? (located.key ?? located.parent) : spotOf(located);
-  return [file.issue(spot, `${dotted(path)}${describe(issue, located)}`)];
+  if (best !== undefined) {
+    for (const inner of best) reportZod(file, inner, path);
+    return;
+  }
+  const message = `${dotted(path)}${describe(issue, locate(file, path))}`;
+  if (issue.code === 'invalid_key') reportKey(file, path, message);
+  else report(file, path, message);
 }
 
-function unknownKey(file: YamlFile, path: NodePath, known: string): ConfigIssue {
+function reportUnknown(file: YamlFile, path: NodePath, known: string): void {
   const key = String(path.at(-1));
   const near = nearestWord(key, known.split(', '));
   const fix = near === undefined ? `the keys here are ${known}` : `did you mean ${quoted(near)}?`;
-  return issueAtKey(file, path, `unknown key ${quoted(key)}; ${fix}`);
+  reportKey(file, path, `unknown key ${quoted(key)}; ${fix}`);
 }
 
 /** The option of a union that was probably intended: the right type, and the fewest problems. */

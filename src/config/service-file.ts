@@ -13,13 +13,13 @@ import type {
 } from '../core/settings.ts';
 import { remoteKind } from '../core/remote-address.ts';
 import { fewIssues } from '../core/issue-limit.ts';
-import { httpIssues, httpSettings } from './http-settings.ts';
-import { notifyIssues, notifySettings } from './notify-settings.ts';
+import { checkHttp, httpSettings } from './http-settings.ts';
+import { checkNotify, notifySettings } from './notify-settings.ts';
 import {
   type NodePath,
   issueAt,
-  issueAtKey,
-  locate,
+  report,
+  reportKey,
   plainRoot,
   type YamlFile,
   parseYaml,
@@ -33,13 +33,16 @@ import type { SourceRead } from './yaml/source-text.ts';
 /** How long a run waits at most before it reads a list with missing entries again. */
 const LONGEST_RECHECK_MS = 2000;
 
+type Raw = Readonly<Record<string, unknown>>;
+
 /** The service file as read. Valid parts are present even if others are not, so that accounts can be checked. */
 export interface ServiceRead {
-  readonly settings?: ServiceSettings;
+  readonly settings?: ServiceSettings | undefined;
   readonly issues: readonly ConfigIssue[];
   readonly secrets: readonly SecretUse[];
-  readonly accounts?: { readonly pattern: string; readonly place: ConfigIssue };
-  readonly regions?: ServiceFile['regions'];
+  readonly accounts?: { readonly pattern: string; readonly place: ConfigIssue } | undefined;
+  /** Undefined when they are invalid, and then no region is checked. */
+  readonly regions?: ServiceFile['regions'] | undefined;
   readonly defaults: ServiceFile['defaults'];
   /** The globs of `defaults.rollout`. */
   readonly defaultRollout: readonly RolloutGlob[];
@@ -59,68 +62,60 @@ export function readService(
     const fix = read.missing ? '; run `rolecall init` to write one, or name another file with --config' : '';
     return { ...nothing, issues: [{ ...read.issue, message: `${read.issue.message}${fix}` }] };
   }
-  const { file, issues: syntaxIssues } = parseYaml(read.source);
-  if (file === undefined) return { ...nothing, issues: syntaxIssues };
-  const plain = plainRoot(file, []);
-  if ('issue' in plain) return { ...nothing, issues: [...syntaxIssues, plain.issue] };
-  const { value: raw } = plain;
-  const checked = checkAgainstSchema(file, serviceSchema, raw);
-  const found = [
-    ...syntaxIssues,
-    ...checked.issues,
-    ...apiIssues(file, raw),
-    ...(owner === 'machine' ? [] : unusedKeys(file, raw)),
-    ...httpIssues(file, asRecord(raw['http'])),
-    ...notifyIssues(file, raw['notify']),
-    ...sourceIssues(file, raw),
-  ];
-  const issues = fewIssues(found);
-  const { accounts: pattern, regions, defaults = {} } = checked.settings ?? validKeys(serviceSchema, raw);
-  const common = {
-    issues,
-    ...(pattern === undefined ? {} : { accounts: { pattern, place: issueAt(file, ['accounts']) } }),
-    ...(regions === undefined ? {} : { regions }),
+  const { file, issues } = parseYaml(read.source);
+  const raw = file && plainRoot(file, []);
+  if (file === undefined || raw === undefined) return { ...nothing, issues };
+  const written = checkAgainstSchema(file, serviceSchema, raw);
+  checkApi(file, raw);
+  if (owner === 'repository') checkUnused(file, raw);
+  checkHttp(file, asRecord(raw['http']));
+  checkNotify(file, raw['notify']);
+  checkSource(file, raw);
+  const { accounts: pattern, regions, defaults = {} } = written ?? validKeys(serviceSchema, raw);
+  const isValid = !issues.some(({ severity }) => severity === 'error');
+  const settings = isValid && written !== undefined ? complete(filePath, written) : undefined;
+  return {
+    issues: fewIssues(issues),
+    accounts: pattern === undefined ? undefined : { pattern, place: issueAt(file, ['accounts']) },
+    regions,
     defaults,
     defaultRollout: rolloutGlobs(file, ['defaults'], defaults.rollout),
+    settings,
+    secrets: settings === undefined ? [] : secretUses(file, settings),
   };
-  if (checked.settings === undefined || issues.some(({ severity }) => severity === 'error'))
-    return { ...common, secrets: [] };
-  const settings = complete(filePath, checked.settings);
-  return { ...common, settings, secrets: secretUses(file, settings) };
 }
 
 /**
  * Compares the two settings separately from the schema, so that another invalid key of `api` does not hide the issue.
  */
-function apiIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
+function checkApi(file: YamlFile, raw: Raw): void {
   const { timeout, settle } = validKeys(serviceSchema.shape.api.unwrap(), raw['api']);
-  if (timeout === undefined || settle === undefined || settle > timeout) return [];
-  const key = locate(file, ['api', 'settle']).node === undefined ? 'timeout' : 'settle';
+  if (timeout === undefined || settle === undefined || settle > timeout) return;
+  const key = Object.hasOwn(asRecord(raw['api']), 'settle') ? 'settle' : 'timeout';
   const message =
     'api.settle must be more than api.timeout, because a call may take effect until it times out';
-  return [issueAt(file, ['api', key], message)];
+  report(file, ['api', key], message);
 }
 
 /** ssh reads the private key itself, so for ssh the credentials must be a file. */
-function sourceIssues(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
+function checkSource(file: YamlFile, raw: Raw): void {
   const { url, credentials } = validKeys(gitSchema, asRecord(raw['source'])['git']);
-  if (url === undefined || credentials === undefined || 'file' in credentials) return [];
-  if (remoteKind(url) !== 'ssh') return [];
+  if (url === undefined || credentials === undefined || 'file' in credentials) return;
+  if (remoteKind(url) !== 'ssh') return;
   const message =
     'this is ignored: with ssh, write { file: PATH } of the private key, or remove it to use the ssh agent';
-  return [issueAt(file, ['source', 'git', 'credentials'], message, 'warning')];
+  report(file, ['source', 'git', 'credentials'], message, 'warning');
 }
 
 /** The keys of a repository's file that only the service file of the machine may have. */
-function unusedKeys(file: YamlFile, raw: Readonly<Record<string, unknown>>): ConfigIssue[] {
-  const written = ['trust', 'api'].filter((key) => Object.hasOwn(raw, key));
-  return written.map((key) => {
+function checkUnused(file: YamlFile, raw: Raw): void {
+  for (const key of ['trust', 'api'].filter((each) => Object.hasOwn(raw, each))) {
     const message = `\`${key}\` is not used here: it is read only from the service file of the machine; remove it`;
-    return issueAtKey(file, [key], message, 'warning');
-  });
+    reportKey(file, [key], message, 'warning');
+  }
 }
 
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+function asRecord(value: unknown): Raw {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
@@ -246,7 +241,7 @@ export function readServiceLayers(
 function layered(machine: ServiceRead, { settings, ...inner }: ServiceRead): ServiceRead {
   return {
     ...inner,
-    ...(settings === undefined || machine.settings === undefined ? {} : { settings: machine.settings }),
+    settings: settings && machine.settings,
     issues: [...machine.issues, ...inner.issues],
     secrets: machine.secrets,
   };

@@ -19,8 +19,8 @@ const OWN_VARIABLES = ['ROLECALL_HTTP_TOKEN', 'ROLECALL_DATABASE_URL', 'PGPASSWO
 
 /** What the machine's own service file says; a part is missing when it is invalid. */
 interface MachineSettings {
-  readonly settings?: ServiceSettings;
-  readonly regions?: Readonly<Record<string, string>>;
+  readonly settings?: ServiceSettings | undefined;
+  readonly regions?: Readonly<Record<string, string>> | undefined;
   readonly secrets: readonly SecretUse[];
 }
 

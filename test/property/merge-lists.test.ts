@@ -21,7 +21,7 @@ function written(file: string, entries: unknown) {
     shown: file,
     text: JSON.stringify({ skills: entries }),
   });
-  return (parsed === undefined ? undefined : readNameLists(parsed).lists.skill) ?? [];
+  return (parsed === undefined ? undefined : readNameLists(parsed).skill) ?? [];
 }
 
 describe('the lists of an account and its catalogs', () => {

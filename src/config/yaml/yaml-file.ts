@@ -49,12 +49,15 @@ export interface YamlFile {
   /** The target of an alias, otherwise the node itself. */
   readonly resolve: (node: unknown) => Node | undefined;
   readonly issue: (spot: Spot, message: string, severity?: ConfigIssue['severity']) => ConfigIssue;
+  /** Those that were found so far; each check of the file adds its own. */
+  readonly issues: ConfigIssue[];
 }
 
 export type YamlRead = {
   /** Of a duplicate key only the last value is checked. */
   readonly file?: YamlFile;
-  readonly issues: readonly ConfigIssue[];
+  /** Those of the file, which its checks add to. */
+  readonly issues: ConfigIssue[];
 };
 
 /** Parses one document. After a syntax error the nodes are not checked, because they would be guesses. */
@@ -90,7 +93,7 @@ export function parseYaml({ path, shown, text }: SourceText): YamlRead {
     .map((key) => issue(key, `duplicate key ${quoted(String(key.value))}; remove one of them`));
   const resolve = (node: unknown): Node | undefined =>
     isAlias(node) ? inspection.targets.get(node) : asNode(node);
-  return { file: { path, text, root, resolve, issue }, issues };
+  return { file: { path, text, root, resolve, issue, issues }, issues };
 }
 
 /**
@@ -173,8 +176,8 @@ export type NodePath = readonly PropertyKey[];
 
 /** The nodes of a path: its value, its key if it is in a mapping, and the innermost existing parent. */
 export interface Located {
-  readonly node?: Node;
-  readonly key?: Node;
+  readonly node?: Node | undefined;
+  readonly key?: Node | undefined;
   readonly parent: Node;
 }
 
@@ -206,15 +209,25 @@ export function issueAt(
   return file.issue(spotOf(locate(file, path)), message, severity);
 }
 
-/** An issue at the key of a path, otherwise at its parent. */
-export function issueAtKey(
+/** Reports an issue at a path. */
+export function report(
   file: YamlFile,
   path: NodePath,
   message: string,
   severity?: ConfigIssue['severity'],
-): ConfigIssue {
+): void {
+  file.issues.push(issueAt(file, path, message, severity));
+}
+
+/** Reports an issue at the key of a path, otherwise at its parent. */
+export function reportKey(
+  file: YamlFile,
+  path: NodePath,
+  message: string,
+  severity?: ConfigIssue['severity'],
+): void {
   const { key, parent } = locate(file, path);
-  return file.issue(key ?? parent, message, severity);
+  file.issues.push(file.issue(key ?? parent, message, severity));
 }
 
 /** The position of an issue about a path. */
@@ -234,13 +247,14 @@ export function isMistyped(node: Node | undefined): node is Scalar & { source: s
 }
 
 /**
- * The root mapping without the keys in `omit` as a plain value for the schemas, or an issue if it has too many values.
+ * The root mapping without the keys in `omit` as a plain value for the schemas; undefined, with an issue, if it has too
+ * many values.
  * Its values do not keep the text of the file in memory.
  */
 export function plainRoot(
   file: YamlFile,
   omit: readonly string[],
-): { readonly value: Record<string, unknown> } | { readonly issue: ConfigIssue } {
+): Readonly<Record<string, unknown>> | undefined {
   let values = 0;
   let excess: Node | undefined;
   const convert = (written: unknown): unknown => {
@@ -256,9 +270,10 @@ export function plainRoot(
   const mapping = (pairs: readonly Pair[]): Record<string, unknown> =>
     Object.fromEntries(pairs.map(({ key, value }) => [keyText(key), convert(value)]));
   const value = mapping(file.root.items.filter(({ key }) => !omit.includes(keyText(key))));
-  if (excess === undefined) return { value };
+  if (excess === undefined) return value;
   const message = `the file has more than ${MAX_VALUES} values besides its lists of names; remove some`;
-  return { issue: file.issue(excess, message) };
+  file.issues.push(file.issue(excess, message));
+  return undefined;
 }
 
 function child(parent: Node, step: PropertyKey): Located {
@@ -267,10 +282,10 @@ function child(parent: Node, step: PropertyKey): Located {
     // Keys and values of a parsed mapping are nodes, which the parser's types can't express.
     const key = pair?.key as Node | undefined;
     const value = pair?.value as Node | null | undefined;
-    return { parent, ...(key === undefined ? {} : { key }), ...(value ? { node: value } : {}) };
+    return { parent, key, node: value ?? undefined };
   }
   const item = isSeq(parent) ? (parent.items[Number(step)] as Node | undefined) : undefined;
-  return { parent, ...(item === undefined ? {} : { node: item }) };
+  return { parent, node: item };
 }
 
 /** The pair of a mapping with this key; the last one of a duplicate key. */
