@@ -123,22 +123,13 @@ export function createAccountRuns(options: AccountRunsOptions) {
       const broken = { account: name, issues: errors, trigger, actor, mode, commit, lease };
       return await journalBrokenAccount(broken, deps);
     }
-    return await runSettings(settings, due, commit);
-  }
-
-  async function runSettings(
-    settings: AccountSettings,
-    due: DueRun,
-    commit: ConfigCommit | null,
-  ): Promise<RunResult> {
-    const { lease } = due;
     const request: AccountRequest = {
       settings,
       api: options.api,
       commit,
       configured: registry.names(),
-      trigger: due.trigger,
-      actor: due.by,
+      trigger,
+      actor,
       lease,
       signals: due.signals,
     };
@@ -147,7 +138,7 @@ export function createAccountRuns(options: AccountRunsOptions) {
     return await reconcileLeased(request, lease, deps, {
       mode,
       approvals: true,
-      onPlan: (plan, runId) => logPlan(plan, runId, request.trigger),
+      onPlan: (plan, runId) => logPlan(plan, runId, trigger),
     });
   }
 

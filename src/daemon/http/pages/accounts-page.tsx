@@ -157,22 +157,10 @@ export function accountsAddress({ text, state, page }: AccountFilter): string {
   return addressOf('/', { state: state ?? '', q: text, page: page > 1 ? String(page) : '' });
 }
 
-export interface AccountList {
-  readonly filter: AccountFilter;
-  /** All configured accounts. */
-  readonly total: number;
-  /** The accounts that match the text, for each tile. */
-  readonly tiles: Readonly<Record<Tile, readonly RankedAccount[]>>;
-  /** How many accounts match the text and the state. */
-  readonly matching: number;
-  /** The last page. */
-  readonly pages: number;
-  /** The accounts of this page. */
-  readonly shown: readonly RankedAccount[];
-}
+type AccountList = ReturnType<typeof listAccounts>;
 
 /** A page behind the last one is the last one: accounts may have left the list since the address was made. */
-export function listAccounts(accounts: readonly AccountView[], wanted: AccountFilter): AccountList {
+export function listAccounts(accounts: readonly AccountView[], wanted: AccountFilter) {
   const words = wanted.text.toLowerCase().split(/\s+/);
   const ranked = rankAccounts(accounts);
   const found = wanted.text === '' ? ranked : ranked.filter((each) => hasWords(each, words));
@@ -182,15 +170,20 @@ export function listAccounts(accounts: readonly AccountView[], wanted: AccountFi
   const page = Math.min(wanted.page, pages);
   return {
     filter: { ...wanted, page },
+    /** All configured accounts. */
     total: accounts.length,
+    /** The accounts that match the text, for each tile. */
     tiles: {
       'need-you': listed('need-you'),
       held: listed('held'),
       'to-apply': listed('to-apply'),
       converged: listed('converged'),
     },
+    /** How many accounts match the text and the state. */
     matching: matching.length,
+    /** The last page. */
     pages,
+    /** The accounts of this page. */
     shown: matching.slice((page - 1) * ROWS, page * ROWS),
   };
 }

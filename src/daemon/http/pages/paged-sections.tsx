@@ -28,22 +28,18 @@ export const PAGE_ROWS = 500;
 const HELD_PART = 200;
 
 /** What a page shows of the changes. Parts are counted from 1. */
-export interface PagePlace {
-  /** The one section that it shows; null: all sections, each from its first row. */
-  readonly group: string | null;
-  /** The part of that section. */
-  readonly page: number;
-  /** The part of the held changes. */
-  readonly heldPart: number;
-}
+export type PagePlace = ReturnType<typeof placeIn>;
 
 /** The place by the query of an address; the first one for anything that no link contains. */
-export function placeIn(query: (name: string) => string | undefined): PagePlace {
+export function placeIn(query: (name: string) => string | undefined) {
   const part = (text = ''): number => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1);
   const group = query('group') ?? '';
   return {
+    /** The one section that it shows; null: all sections, each from its first row. */
     group: /^[a-z0-9-]{1,60}$/.test(group) ? group : null,
+    /** The part of that section. */
     page: part(query('page')),
+    /** The part of the held changes. */
     heldPart: part(query('held')),
   };
 }

@@ -50,7 +50,7 @@ export function RunsPage({ request: { filter, problems }, runs }: RunsPageProps)
   );
 }
 
-function nothing({ after }: RunListFilter, isFiltered: boolean): string {
+function nothing({ after }: RunListRequest['filter'], isFiltered: boolean): string {
   if (after !== '') return 'There are no older runs.';
   return isFiltered ? 'No run matches the filter.' : 'No account has run yet.';
 }
@@ -90,26 +90,12 @@ export function ActivityPage({ actions, isContinued }: ActivityPageProps) {
 /** Rows of one page. */
 export const RUNS_SHOWN = 50;
 
-/** The parts of the filter as texts, for the form and for links. */
-export interface RunListFilter {
-  readonly account: string;
-  readonly status: string;
-  /** The last run of the page before; empty on the first page. */
-  readonly after: string;
-}
-
-export interface RunListRequest {
-  readonly filter: RunListFilter;
-  /** One run more than a page shows: it shows whether another page follows. */
-  readonly query: RunFilter & { readonly after?: string };
-  /** Why the filter is ignored. */
-  readonly problems: readonly string[];
-}
+type RunListRequest = ReturnType<typeof runListOf>;
 
 const RUN_ID = /^[0-9a-f-]{36}$/;
 
 /** The filter in the query of an address. Fields of a form that are empty count as not given. */
-export function runListOf(query: (name: string) => string | undefined, nowMs: number): RunListRequest {
+export function runListOf(query: (name: string) => string | undefined, nowMs: number) {
   const [account = '', status = '', after = ''] = ['account', 'status', 'after'].map((name) =>
     query(name)?.trim(),
   );
@@ -119,8 +105,11 @@ export function runListOf(query: (name: string) => string | undefined, nowMs: nu
   const limit = RUNS_SHOWN + 1;
   const isWrong = 'problem' in parsed;
   return {
+    /** Its parts as texts, for the form and for links. `after`: the last run of the page before; empty on the first page. */
     filter: { ...(isWrong ? { account: '', status: '' } : { account, status }), after: '', ...behind },
+    /** One run more than a page shows: it shows whether another page follows. */
     query: { ...(isWrong ? {} : parsed), limit, ...behind },
+    /** Why the filter is ignored. */
     problems: isWrong ? [parsed.problem] : [],
   };
 }
