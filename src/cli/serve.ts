@@ -11,7 +11,7 @@ import { type AccountRegistry, createAccountRegistry } from '../daemon/account-r
 import { createDaemon } from '../daemon/daemon.ts';
 import { type HttpToken, readTokens } from '../daemon/http/access.ts';
 import { startHttp } from '../daemon/http/server.ts';
-import { sessionKeyIn } from '../daemon/http/sessions.ts';
+import { sessionKeyIn } from '../daemon/http/sign-in.tsx';
 import { createMetrics } from '../daemon/metrics.ts';
 import { createNotifier } from '../daemon/notify/notifier.ts';
 import { type Log, openLog } from '../daemon/log.ts';

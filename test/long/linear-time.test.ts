@@ -10,7 +10,7 @@ import { stripped } from '../../src/config/secrets.ts';
 import { parseRetryAfter } from '../../src/core/backoff.ts';
 import { globMatcher } from '../../src/core/names.ts';
 import { Secret } from '../../src/core/secret.ts';
-import { localPath } from '../../src/daemon/http/request-checks.ts';
+import { localPath } from '../../src/daemon/http/context.ts';
 import { codeSpan, escapeProse } from '../../src/report/markdown.ts';
 import { inVisibleJson, visible, visibleLines, visibleName } from '../../src/report/escape-invisible.ts';
 import { shortCommit } from '../../src/report/formatting.ts';

@@ -29,8 +29,7 @@ import {
 } from './middleware.ts';
 import { addPages } from './pages/page-routes.tsx';
 import { INTERNAL, NOT_FOUND, SIGN_IN_TOO_SLOW, storeFailed } from './refusals.ts';
-import { createSessions } from './sessions.ts';
-import { addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
+import { createSessions, addSignIn, SIGN_IN, SIGN_OUT } from './sign-in.tsx';
 
 export interface AppOptions extends Pick<HttpSettings, 'title' | 'trustedProxies' | 'identity'>, Links {
   /** Without tokens anybody on this machine may read, and nobody may write. */

@@ -6,7 +6,14 @@ import proxyAddr from 'proxy-addr';
 import { StoreError } from '../../core/errors.ts';
 import { describePause, type PauseOfAll } from '../../core/operator.ts';
 import type { JudgeToken, ReadIdentity } from './access.ts';
-import { type HttpContext, type HttpMiddleware, PLAN_PATH } from './context.ts';
+import {
+  type HttpContext,
+  type HttpMiddleware,
+  PLAN_PATH,
+  isHttps,
+  isLoopbackHost,
+  siteOf,
+} from './context.ts';
 import { answerFailure, apiFailure, isApi, wantsPage } from './failure.tsx';
 import {
   crossSite,
@@ -17,9 +24,7 @@ import {
   WRITING_OFF,
   WRONG_HOST,
 } from './refusals.ts';
-import { isHttps, isLoopbackHost, siteOf } from './request-checks.ts';
-import type { Sessions } from './sessions.ts';
-import { showSignIn } from './sign-in.tsx';
+import { type Sessions, showSignIn } from './sign-in.tsx';
 
 /** Whether the method must not change anything. */
 export function isSafe(context: HttpContext): boolean {

@@ -11,7 +11,7 @@ import { visible } from '../../../report/escape-invisible.ts';
 import { ACCOUNT_STATE_TEXTS, count, joined, relativeTime } from '../../../report/formatting.ts';
 import { Facts, Inline, Instant, PageTime, Text } from '../../../report/html.tsx';
 import { commitLine } from '../../../report/run-status.ts';
-import { statesOf } from '../../../core/account-states.ts';
+import { statesOf, waitsForApproval } from '../../../core/account-states.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { useFrame } from '../context.ts';
 import { AccountLink, Card } from './page-parts.tsx';
@@ -176,4 +176,11 @@ function Chart({ counts }: Pick<History, 'counts'>) {
       </svg>
     </Card>
   );
+}
+
+/** Whether a run of the account works, or starts soon: the daemon finds an approval a moment later. */
+export function isChanging(account: AccountView): boolean {
+  const { activity, lastRun, pending, pause } = account;
+  const isAboutToApply = pending !== null && pause === null && !waitsForApproval(account);
+  return activity !== 'idle' || lastRun?.status === 'running' || isAboutToApply;
 }

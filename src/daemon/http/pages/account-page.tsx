@@ -7,10 +7,9 @@ import { ACCOUNT_STATE_TEXTS, messageLines } from '../../../report/formatting.ts
 import { lossLine } from '../../../report/run-sections.ts';
 import { runSentence, statusTone } from '../../../report/run-status.ts';
 import { waitsForApproval } from '../../../core/account-states.ts';
-import { isChanging } from '../../account-state.ts';
 import type { AccountView } from '../../daemon-api.ts';
 import { accountPath, useFrame } from '../context.ts';
-import { AccountStates, Aside, byWhom, FactsLine, type History } from './account-facts.tsx';
+import { AccountStates, Aside, byWhom, FactsLine, type History, isChanging } from './account-facts.tsx';
 import { Layout } from './layout.tsx';
 import { Card, Errors, NO_ACCOUNT_RUNS, Notice } from './page-parts.tsx';
 import { HeldCard, Notes, type PagePlace } from './paged-sections.tsx';

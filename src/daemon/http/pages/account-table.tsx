@@ -1,5 +1,6 @@
 // The table of accounts: what each needs, its last runs, and when it runs next.
 import { firstFew } from '../../../core/amounts.ts';
+import { type AccountStates as States, FAILING_STATES } from '../../../core/account-states.ts';
 import type { RunMark } from '../../../core/ports/journal-reader.ts';
 import { type Line, toned } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
@@ -7,9 +8,14 @@ import { briefInstant } from '../../../report/formatting.ts';
 import { pauseNote, problemNotes } from '../../../report/list-reports.ts';
 import { Inline, Instant, Table, type TableColumn } from '../../../report/html.tsx';
 import { statusTone } from '../../../report/run-status.ts';
-import { needsPerson, type RankedAccount } from '../../account-state.ts';
+import type { AccountView } from '../../daemon-api.ts';
 import { AccountStates } from './account-facts.tsx';
 import { AccountLink, RunLink, ShortCommit } from './page-parts.tsx';
+
+export interface RankedAccount {
+  readonly account: AccountView;
+  readonly states: States;
+}
 
 /** What a row shows of its account. */
 export interface AccountRow extends RankedAccount {
@@ -148,4 +154,9 @@ function textOf(runs: readonly RunMark[]): string {
     (start, index) => `${(starts[index + 1] ?? runs.length) - start} ${runs[start]?.status}`,
   );
   return visible(`Last runs, newest first: ${firstFew(parts, MAX_GROUPS)}`);
+}
+
+/** Whether the account waits for a person: something must be fixed, or approved. Such accounts are the first of a list. */
+export function needsPerson([first]: States): boolean {
+  return FAILING_STATES.has(first) || first === 'waiting';
 }

@@ -1,14 +1,15 @@
 // The page at /: all accounts, those that need a person first, filtered and paged by its address.
 import type { Child } from 'hono/jsx';
 import { ACCOUNT_STATE_TEXTS, commitCode, count, driftLine } from '../../../report/formatting.ts';
+import { FAILING_STATES, statesOf } from '../../../core/account-states.ts';
+import { ACCOUNT_STATES, type AccountStateName } from '../../../core/journal.ts';
 import type { Links } from '../../../core/settings.ts';
 import type { Line } from '../../../report/document.ts';
 import { visible } from '../../../report/escape-invisible.ts';
 import { Inline, Instant, Text } from '../../../report/html.tsx';
-import { LISTED_STATES, needsPerson, rankAccounts, type RankedAccount } from '../../account-state.ts';
 import type { AccountView, DaemonView } from '../../daemon-api.ts';
 import { useFrame } from '../context.ts';
-import { AccountTable, type AccountRow } from './account-table.tsx';
+import { AccountTable, type AccountRow, needsPerson, type RankedAccount } from './account-table.tsx';
 import { Layout } from './layout.tsx';
 import { addressOf, Errors, FilterForm, NO_ACCOUNT_RUNS, Pager } from './page-parts.tsx';
 
@@ -19,6 +20,8 @@ interface AccountsPageProps {
   readonly rows: readonly AccountRow[];
 }
 
+/** The states of the accounts that the daemon lists: all of them are configured. */
+const LISTED_STATES = ACCOUNT_STATES.filter((state) => state !== 'removed');
 /** Fewer accounts need no filter. */
 const MIN_FILTERED = 10;
 
@@ -202,4 +205,31 @@ function isIn(state: string, { account: { drift }, states }: RankedAccount): boo
   if (state === 'need-you') return needsPerson(states);
   if (state === 'to-apply') return drift !== null && drift.create + drift.delete > 0;
   return states.some((each) => each === state);
+}
+
+/**
+ * The accounts with their states, in the order of a list: those that need a person most first, of these the oldest
+ * first, then by name (2 before 10).
+ */
+export function rankAccounts(accounts: readonly AccountView[]): RankedAccount[] {
+  const ranked = accounts.map((account) => {
+    const states = statesOf(account);
+    const [first] = states;
+    const rank = String.fromCharCode(ACCOUNT_STATES.indexOf(first));
+    return { account, states, key: `${rank} ${sinceOf(first, account)} ${naturalKey(account.name)}` };
+  });
+  return ranked.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** Keys are in the order of their code units as names of accounts are in natural order. Ten times as fast as a collator. */
+function naturalKey(name: string): string {
+  const key = name.toLowerCase().replaceAll(/\d+/g, (digits) => digits.replace(/^0+/, '').padStart(16, '0'));
+  return `${key} ${name}`;
+}
+
+/** When the state began, as far as that is known; empty, which is before every time, when the account never succeeded. */
+function sinceOf(state: AccountStateName, { pending, pause, lastSuccessAt }: AccountView): string {
+  if (state === 'waiting') return pending?.since ?? '';
+  if (state === 'paused') return pause?.since ?? '';
+  return FAILING_STATES.has(state) ? (lastSuccessAt ?? '') : '';
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished, describe, expect, it } from 'vitest';
 import { StoreError } from '../../../../src/core/errors.ts';
 import { Secret } from '../../../../src/core/secret.ts';
-import { sessionKeyIn } from '../../../../src/daemon/http/sessions.ts';
+import { sessionKeyIn } from '../../../../src/daemon/http/sign-in.tsx';
 import type { HttpOptions } from '../../../../src/daemon/http/server.ts';
 import { createStore } from '../../../../src/store/store.ts';
 import { openSqlite } from '../../../../src/store/sqlite/database.ts';

@@ -1,9 +1,9 @@
 // The order of a list of accounts.
 import { describe, expect, it } from 'vitest';
-import { rankAccounts } from '../../../src/daemon/account-state.ts';
-import type { RunStatus } from '../../../src/core/journal.ts';
-import { makeRun } from '../report/samples.ts';
-import { makeAccount } from './http/stage.ts';
+import { rankAccounts } from '../../../../src/daemon/http/pages/accounts-page.tsx';
+import type { RunStatus } from '../../../../src/core/journal.ts';
+import { makeRun } from '../../report/samples.ts';
+import { makeAccount } from './stage.ts';
 
 const PENDING = { digest: 'sha256:1', runId: 'r', since: '2026-11-21T05:00:00.000Z' };
 const PAUSE = { since: '2026-11-21T05:00:00.000Z', by: 'sam', reason: null };
