@@ -22,7 +22,7 @@ import { ACCOUNT, type HttpContext, type HttpEnv, PLAN_PATH } from './context.ts
 import { apiFailure, limitBody, limitRequests } from './failure.tsx';
 import { parseJson, readPosted } from './posted-plans.ts';
 import { parseRunFilter } from './pages/runs-page.tsx';
-import { badRequest, type Failure, NO_ACCOUNT, NO_RUN, NOT_JSON, TOO_MANY_PLANS } from './refusals.ts';
+import { badRequest, NO_ACCOUNT, NO_RUN, NOT_JSON, TOO_MANY_PLANS } from './refusals.ts';
 
 /** Posted plans that wait or are made. One is made at a time, since it uses a processor; each keeps its body in memory. */
 const MAX_PLANS = 5;
@@ -38,12 +38,10 @@ export function addApi(app: Hono<HttpEnv>, deps: ActionDeps): void {
   });
   for (const action of OPERATOR_ACTIONS) {
     app.post(`/api/v1/accounts/${ACCOUNT}/${action}`, limitBody(MAX_BODY_BYTES), async (context) => {
-      const body = parseJson(new Uint8Array(await context.req.arrayBuffer()), '{}');
+      const body = await readBody(context, BODIES[action], '{}');
       if ('problem' in body) return apiFailure(context, badRequest(body.problem));
-      const fields = parseFields(body.value, action);
-      if ('failure' in fields) return apiFailure(context, fields.failure);
-      const account = context.req.param('name');
-      return answerOutcome(context, await performFor(context, { action, account, ...fields }, deps));
+      const request = { action, account: context.req.param('name'), ...body.value };
+      return answerOutcome(context, await performFor(context, request, deps));
     });
   }
   // What the body contains has no effect, and it is not read.
@@ -113,15 +111,14 @@ function daemonToJson({ version, startedAt, issues, commit, configurationErrors 
 /** Approves many plans, one after the other. Each has a result of its own, whatever becomes of the others. */
 function addApprovals(app: Hono<HttpEnv>, deps: ActionDeps): void {
   app.post('/api/v1/approvals', limitBody(MAX_BODY_BYTES), async (context) => {
-    const body = parseJson(new Uint8Array(await context.req.arrayBuffer()), '');
+    const body = await readBody(context, APPROVALS, '');
     if ('problem' in body) return apiFailure(context, badRequest(body.problem));
-    const { data, error } = APPROVALS.safeParse(body.value);
-    if (error !== undefined) return apiFailure(context, badRequest(problemOf(error)));
-    const named = new Set(data.map(({ account }) => account));
-    if (named.size < data.length || named.size > deps.daemon.accountNames().length)
+    const approvals = body.value;
+    const named = new Set(approvals.map(({ account }) => account));
+    if (named.size < approvals.length || named.size > deps.daemon.accountNames().length)
       return apiFailure(context, badRequest('the list must have each account of the daemon at most once'));
     const results: object[] = [];
-    for (const { account, digest: plan } of data) {
+    for (const { account, digest: plan } of approvals) {
       // Other requests are answered in between: an approval is on the disk before the next one.
       await setImmediate();
       const request = { action: 'approve', account, digest: plan } as const;
@@ -170,6 +167,7 @@ const digest = z.string(WRONG_DIGEST).regex(PLAN_DIGEST, WRONG_DIGEST);
 const reason = z
   .string('`reason` must be a text')
   .refine(isPauseReason, REASON_TOO_LONG)
+  .overwrite(wellFormed)
   .nullable()
   .default(null);
 
@@ -199,18 +197,16 @@ const APPROVALS = z.array(
   WRONG_APPROVALS,
 );
 
-function problemOf(error: z.ZodError): string {
-  return error.issues[0]?.message ?? 'the body is wrong';
-}
-
-function parseFields(
-  body: unknown,
-  action: OperatorAction,
-): Pick<OperatorRequest, 'digest' | 'reason'> | { readonly failure: Failure } {
-  const { data = {}, error } = BODIES[action].safeParse(body);
-  if (error !== undefined) return { failure: badRequest(problemOf(error)) };
-  const { digest: plan = null, reason: why = null } = data;
-  return { digest: plan, reason: why === null ? null : wellFormed(why) };
+/** The JSON of the body by its schema, or what is wrong with it. An empty body is read as `empty`. */
+async function readBody<T>(
+  context: HttpContext,
+  schema: z.ZodType<T>,
+  empty: string,
+): Promise<{ readonly value: T } | { readonly problem: string }> {
+  const json = parseJson(new Uint8Array(await context.req.arrayBuffer()), empty);
+  if ('problem' in json) return json;
+  const { data, error } = schema.safeParse(json.value);
+  return error === undefined ? { value: data } : { problem: error.issues[0]?.message ?? 'the body is wrong' };
 }
 
 function answerOutcome(context: HttpContext, outcome: ActionOutcome): Response {
