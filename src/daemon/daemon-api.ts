@@ -127,8 +127,10 @@ function viewOf(
   const nextRunMs = record?.dueMs ?? nextTickMs(name);
   return {
     name,
-    /** As seen from the service file. */
-    file: relative(dirname(registry.service().file), file),
+    /** As seen from the service file. Only computed where it is shown: a list of all accounts does not need it. */
+    get file() {
+      return relative(dirname(registry.service().file), file);
+    },
     /** Whether its file with its catalogs is valid now. */
     valid: isValid,
     /** Whether the service file is valid now. Otherwise no account runs. */
