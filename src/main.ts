@@ -3,15 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resetConsole } from './cli/console.ts';
 import { runCommand } from './cli/program.ts';
-import {
-  ConfigError,
-  formatConfigIssue,
-  ListenError,
-  SecretError,
-  ServiceError,
-  StoreError,
-  UsageError,
-} from './core/errors.ts';
+import { ConfigError, formatConfigIssue, KnownError, UsageError } from './core/errors.ts';
 import { keepCompiledCode } from './system/runtime.ts';
 
 let outputFailed = false;
@@ -28,14 +20,7 @@ async function explain(error: unknown): Promise<{ readonly text: string; readonl
     return { text: lines.join('\n'), exit: 4 };
   }
   if (error instanceof UsageError) return { text: `error: ${visibleLines(error.message)}`, exit: 64 };
-  if (
-    error instanceof StoreError ||
-    error instanceof ServiceError ||
-    error instanceof SecretError ||
-    error instanceof ListenError
-  ) {
-    return { text: `error: ${visibleLines(error.message)}`, exit: 1 };
-  }
+  if (error instanceof KnownError) return { text: `error: ${visibleLines(error.message)}`, exit: 1 };
   // The sandbox shares no classes with this program; its errors are recognised by name.
   if (error instanceof Error && error.name === 'SandboxError') {
     const lines = error.message.split('\n').map((line) => `error: ${visible(line)}`);

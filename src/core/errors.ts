@@ -1,4 +1,4 @@
-// The error classes, named by who must act. Any other error that is thrown is a bug. And the code of a failed system call.
+// The error classes, named by who must act. And the code of a failed system call.
 
 /** One problem of the configuration with its position. `line` and `column` start at 1. */
 export interface ConfigIssue {
@@ -25,8 +25,13 @@ export function errorsOf(issues: readonly ConfigIssue[]): ConfigIssue[] {
   return issues.filter(({ severity }) => severity === 'error');
 }
 
+/** An error that is reported by its code and its message. Any other one is a bug. */
+export abstract class KnownError extends Error {
+  abstract readonly code: string;
+}
+
 /** The configuration is invalid: the person who edits the files must act. Carries every issue at once. */
-export class ConfigError extends Error {
+export class ConfigError extends KnownError {
   override readonly name = 'ConfigError';
   readonly code = 'config_invalid';
   readonly issues: readonly ConfigIssue[];
@@ -38,7 +43,7 @@ export class ConfigError extends Error {
 }
 
 /** A token or another secret is missing or unusable: the person who deploys must act. */
-export class SecretError extends Error {
+export class SecretError extends KnownError {
   override readonly name = 'SecretError';
   readonly code = 'secret_missing';
 }
@@ -55,7 +60,7 @@ const SERVICE_CODES: Record<ServiceErrorKind, string> = {
 };
 
 /** A request to the service failed. `kind` is the class of the failure, `code` its stable name. */
-export class ServiceError extends Error {
+export class ServiceError extends KnownError {
   override readonly name = 'ServiceError';
   readonly code: string;
   readonly kind: ServiceErrorKind;
@@ -77,7 +82,7 @@ export class ServiceError extends Error {
 }
 
 /** The journal cannot be opened, read or written: the operator of this machine must act. */
-export class StoreError extends Error {
+export class StoreError extends KnownError {
   override readonly name = 'StoreError';
   readonly code: string;
 
@@ -88,13 +93,13 @@ export class StoreError extends Error {
 }
 
 /** The HTTP interface cannot listen on its address: the operator of this machine must act. */
-export class ListenError extends Error {
+export class ListenError extends KnownError {
   override readonly name = 'ListenError';
   readonly code = 'listen_failed';
 }
 
 /** The command line was used wrongly. */
-export class UsageError extends Error {
+export class UsageError extends KnownError {
   override readonly name = 'UsageError';
   readonly code = 'usage';
 }

@@ -1,13 +1,6 @@
 // Ends a run in every case: counts and journals the result, and returns it as a value.
 import { type Kind, KINDS, type Warning } from '../core/catalog.ts';
-import {
-  ConfigError,
-  type ConfigIssue,
-  SecretError,
-  ServiceError,
-  StoreError,
-  UsageError,
-} from '../core/errors.ts';
+import { ConfigError, type ConfigIssue, KnownError, ServiceError, StoreError } from '../core/errors.ts';
 import {
   cutSubject,
   type OperationStatus,
@@ -245,15 +238,7 @@ export function describeFailure(error: unknown, stop?: AbortSignal): RunFailure 
     if (reason?.code === LOCK_LOST.code) return reason;
     return { code: INTERRUPTED.code, message: 'interrupted before the account was read' };
   }
-  if (
-    error instanceof ServiceError ||
-    error instanceof SecretError ||
-    error instanceof ConfigError ||
-    error instanceof StoreError ||
-    error instanceof UsageError
-  ) {
-    return { code: error.code, message: error.message };
-  }
+  if (error instanceof KnownError) return { code: error.code, message: error.message };
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'internal', message: `a bug in rolecall: ${message}. Report it with this message` };
 }
