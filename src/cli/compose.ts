@@ -33,7 +33,7 @@ import type { OpenOptions } from '../store/engine.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestObserver } from '../core/ports/progress.ts';
 
-const NO_OBSERVER: RequestObserver = { request: () => undefined, retry: () => undefined };
+const NO_OBSERVER: RequestObserver = () => undefined;
 
 /** What a command works with. */
 export interface CommandContext {

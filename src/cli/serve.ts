@@ -148,10 +148,7 @@ async function run(own: Process): Promise<void> {
 async function openDaemonSession(own: Process, { configuration, service }: Source): Promise<Session> {
   const { metrics, closers } = own;
   const session = await openSession(own, await configuration.read(), service, {
-    observer: (account) => ({
-      request: (event) => metrics.request(account, event),
-      retry: () => metrics.retry(account),
-    }),
+    observer: (account) => (attempt) => metrics.request(account, attempt),
     compareCommits: (a, b) => configuration.compareCommits(a, b),
     // A change binds a run that is under way at once: its deletes stop.
     readFor: (account) => configuration.latestFor(account),

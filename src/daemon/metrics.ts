@@ -1,5 +1,6 @@
 // The Prometheus metrics of the daemon. No label contains the name of an entry.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { RequestAttempt } from '../core/ports/progress.ts';
 import { type Kind, ACTIONS, KINDS } from '../core/catalog.ts';
 import type { AccountRecord } from '../core/ports/journal-reader.ts';
 import type { RunOutcome } from '../core/run-outcome.ts';
@@ -179,14 +180,11 @@ export function createMetrics(version: string) {
     },
     /** A run that could not even be journaled. */
     runFailed: (account: string) => runs.inc({ account, status: 'failed' }),
-    request(
-      account: string,
-      { method, status, durationMs }: { method: string; status: number | 'error'; durationMs: number },
-    ): void {
+    request(account: string, { method, status, durationMs, isRetry }: RequestAttempt): void {
       requests.inc({ account, method, status: String(status) });
       requestDuration.observe({ method }, durationMs / 1000);
+      if (isRetry) retries.inc({ account });
     },
-    retry: (account: string) => retries.inc({ account }),
     /** Whether the service file is valid. */
     configurationValid: (isValid: boolean) => configuration.set(isValid ? 1 : 0),
     /** Whether this process can use the store. */

@@ -94,8 +94,9 @@ export class Requests {
         if (!(await mayStart())) throw notSent(new ServiceError('unavailable', OUTDATED), true);
         this.refuseToSend();
         attempts += 1;
-        this.count(attempts);
-        return await this.observed(call);
+        this.requests += 1;
+        if (attempts > 1) this.retries += 1;
+        return await this.observed(call, attempts > 1);
       } catch (error) {
         // A throttled account pauses all its calls from now on, not only this one.
         if (error instanceof FailedAttempt && repeats(error) && requestsWait(error)) {
@@ -130,15 +131,8 @@ export class Requests {
     if (pause !== null) throw notSent(pause);
   }
 
-  private count(attempts: number): void {
-    this.requests += 1;
-    if (attempts === 1) return;
-    this.retries += 1;
-    this.service.observer.retry();
-  }
-
   /** Makes the call once, and notes what it says about the calls after it. */
-  private async observed<T>(call: Call<T>): Promise<Omit<Sent<T>, 'attempts'>> {
+  private async observed<T>(call: Call<T>, isRetry: boolean): Promise<Omit<Sent<T>, 'attempts'>> {
     const { observer, pace } = this.service;
     const startedAt = performance.now();
     let status: number | 'error' = 'error';
@@ -158,7 +152,7 @@ export class Requests {
         pace.throttledUntilMs = Date.now() + retryAfterMs;
       throw failure;
     } finally {
-      observer.request({ method: call.method, status, durationMs: performance.now() - startedAt });
+      observer({ method: call.method, status, durationMs: performance.now() - startedAt, isRetry });
     }
   }
 

@@ -102,7 +102,7 @@ async function play({ modes, steps }: Script): Promise<void> {
     api: API,
     version: 'test',
     token: (account) => Promise.resolve(new Secret(tokens.get(account.name) ?? '')),
-    observer: () => ({ request: () => undefined, retry: () => undefined }),
+    observer: () => () => undefined,
     authorities: () => Promise.resolve(''),
   });
   let runs = 0;

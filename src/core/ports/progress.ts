@@ -30,11 +30,11 @@ export type Activity =
 export type ProgressObserver = (activity: Activity) => void;
 
 /** Receives every attempt to send a request. Never receives a name, a token or a body. */
-export interface RequestObserver {
-  request(event: {
-    readonly method: 'GET' | 'POST' | 'DELETE';
-    readonly status: number | 'error';
-    readonly durationMs: number;
-  }): void;
-  retry(): void;
+export type RequestObserver = (attempt: RequestAttempt) => void;
+
+export interface RequestAttempt {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly status: number | 'error';
+  readonly durationMs: number;
+  readonly isRetry: boolean;
 }

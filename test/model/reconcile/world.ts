@@ -142,7 +142,7 @@ async function startProgram({ script, sandbox, place, newRunId }: Start): Promis
     api,
     version: 'model',
     token: () => Promise.resolve(new Secret(TOKEN)),
-    observer: () => ({ request: () => undefined, retry: () => undefined }),
+    observer: () => () => undefined,
     authorities: readAuthorities,
   });
   // Without renewals, a run that waits for `settle` would lose its lock.

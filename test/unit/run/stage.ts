@@ -100,7 +100,7 @@ export async function stage({ seed, settings = {}, faults = [], api = {} }: Stag
     api: complete,
     version: 'test',
     token: (account) => Promise.resolve(new Secret(tokens.get(account.name) ?? '')),
-    observer: () => ({ request: () => undefined, retry: () => undefined }),
+    observer: () => () => undefined,
     authorities: readAuthorities,
   });
   onTestFinished(() => connections.close());

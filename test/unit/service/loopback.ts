@@ -109,7 +109,7 @@ export function connect(api: Partial<ApiSettings> = {}, more: Partial<Connection
     api: { ...API, ...api },
     version: '1.2.3',
     token: ({ name }) => Promise.resolve(new Secret(name === 'acme' ? TOKEN : `${TOKEN}${name}`)),
-    observer: () => ({ request: () => undefined, retry: () => undefined }),
+    observer: () => () => undefined,
     authorities: readAuthorities,
     ...more,
   });
