@@ -33,33 +33,33 @@ export async function brokenRuns(
     .map(({ id }) => id);
 }
 
-/**
- * Marks runs as interrupted, and the operations that they had sent as unknown. Uses a transaction for each run,
- * unless the caller passes its own transaction as `write`.
- */
-export async function interruptRuns(
+/** Ends them, each in a transaction. */
+export async function endBrokenRuns(
   db: Database,
-  runs: readonly string[],
+  account: string,
+  heldBefore: string | null | undefined,
   nowMs: number,
-  write: (work: (connection: Database) => Promise<unknown>) => Promise<unknown> = (work) =>
-    immediately(db, 'interrupted runs', work),
 ): Promise<void> {
+  for (const id of await brokenRuns(db, account, heldBefore, nowMs))
+    await immediately(db, INTERRUPTED_RUNS, (connection) => interruptRun(connection, id, nowMs));
+}
+
+/** The key of the transactions that end runs of other processes. */
+export const INTERRUPTED_RUNS = 'interrupted runs';
+
+/** Marks a run as interrupted, and the operations that it had sent as unknown. Within a transaction. */
+export async function interruptRun(connection: Database, id: string, nowMs: number): Promise<void> {
   const now = toIso(nowMs);
-  for (const id of runs) {
-    await write(async (connection) => {
-      const { numAffectedRows } = await sql`
-        update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
-          error = 'the process ended during the run'
-        where id = ${id} and status = 'running'`.execute(connection);
-      // After the update of the run: a transaction of it that had begun before has ended now, and may have journaled more.
-      await endOperations(connection, 'process', id, now);
-      // Another process may have ended it meanwhile.
-      if (numAffectedRows === 1n) {
-        await recountRun(connection, id);
-        await rememberRemaining(connection, id);
-      }
-    });
-  }
+  const { numAffectedRows } = await sql`
+    update runs set status = 'interrupted', finished_at = ${now}, error_code = 'interrupted',
+      error = 'the process ended during the run'
+    where id = ${id} and status = 'running'`.execute(connection);
+  // After the update of the run: a transaction of it that had begun before has ended now, and may have journaled more.
+  await endOperations(connection, 'process', id, now);
+  // Another process may have ended it meanwhile.
+  if (numAffectedRows !== 1n) return;
+  await recountRun(connection, id);
+  await rememberRemaining(connection, id);
 }
 
 /** Sent operations become unknown, because their answers were lost, and pending ones are skipped. */

@@ -1,7 +1,7 @@
 // The leases: one run at a time for each account, across all processes that share the store. The row of the account has it.
 import { sql } from 'kysely';
 import type { DueAccount, DueReason, Lease, LockAttempt, Locks } from '../core/ports/locks.ts';
-import { brokenRuns, interruptRuns } from './broken-runs.ts';
+import { endBrokenRuns } from './broken-runs.ts';
 import { dueColumns } from './due-accounts.ts';
 import { engineOf } from './engine.ts';
 import { isHeld, leaseRow } from './fence.ts';
@@ -51,7 +51,7 @@ export function createLocks(db: Database, quick: Database = db): Locks {
     if (Number(row.running) === 0) return lease;
     try {
       // A broken run remains `running` until this is complete, so that the next holder ends it if this process dies.
-      await interruptRuns(db, await brokenRuns(db, account, run, lease.takenAtMs), lease.takenAtMs);
+      await endBrokenRuns(db, account, run, lease.takenAtMs);
     } catch (error) {
       // If this fails too, others can take the lease when it has ended.
       await release(lease, due).catch(() => undefined);

@@ -7,7 +7,7 @@ import { errorCode } from '../core/errors.ts';
 import { engineOf } from './engine.ts';
 import type { Database } from './tables.ts';
 import { sql } from 'kysely';
-import { brokenRuns, interruptRuns } from './broken-runs.ts';
+import { brokenRuns, interruptRun } from './broken-runs.ts';
 import { isHeld, isLocked, lockLost, requireOwnRun } from './fence.ts';
 
 /**
@@ -118,8 +118,8 @@ async function formerNameOf(db: Database, claim: IdentityClaim): Promise<string 
 async function moveJournal(connection: Database, former: string, account: string): Promise<void> {
   // No process that may be alive holds the lease of the old name, so its broken runs are ended here.
   const nowMs = await engineOf(connection).clockMs(connection, Date.now());
-  const broken = await brokenRuns(connection, former, null, nowMs);
-  await interruptRuns(connection, broken, nowMs, (work) => work(connection));
+  for (const id of await brokenRuns(connection, former, null, nowMs))
+    await interruptRun(connection, id, nowMs);
   const accounts = connection.selectFrom('accounts').selectAll();
   const own = await accounts.where('name', '=', account).executeTakeFirstOrThrow();
   const kept = [...KEPT_COLUMNS, ...(own.paused === 1 ? PAUSE_COLUMNS : [])];

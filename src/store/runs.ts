@@ -9,7 +9,7 @@ import { NOTHING_APPROVED, NOTHING_PENDING } from './account-state.ts';
 import type { Database, RunsTable } from './tables.ts';
 import { durably, immediately } from './engine.ts';
 import { HOST } from './process-identity.ts';
-import { brokenRuns, endOperations, interruptRuns } from './broken-runs.ts';
+import { endBrokenRuns, endOperations, interruptRun, INTERRUPTED_RUNS } from './broken-runs.ts';
 import { lockLost, ownRun } from './fence.ts';
 import { recountRun, remainingOf } from './run-rows.ts';
 import { toIso } from './row-values.ts';
@@ -18,14 +18,14 @@ export function runsJournal(db: Database, { prepare }: Pick<Observations, 'prepa
   return {
     async beginRun(run) {
       // Whoever took the lock has ended them.
-      if (run.mode === 'plan') await endBrokenRuns(db, run);
+      if (run.mode === 'plan') await endBrokenRuns(db, run.account, undefined, run.startedAtMs);
       await immediately(db, run.account, async (connection) => {
         await insertRun(connection, run, { status: 'running' });
       });
     },
 
     async recordFailedRun(run, { code, message }) {
-      await endBrokenRuns(db, run);
+      await endBrokenRuns(db, run.account, undefined, run.startedAtMs);
       await immediately(db, run.account, async (connection) => {
         const finished_at = toIso(run.startedAtMs);
         await insertRun(connection, run, { status: 'failed', finished_at, error_code: code, error: message });
@@ -87,7 +87,10 @@ export function runsJournal(db: Database, { prepare }: Pick<Observations, 'prepa
         return true;
       });
       // The new holder of its lock does the same, but perhaps later than this process reports the run.
-      if (!isEnded) await interruptRuns(db, [runId], end.finishedAtMs);
+      if (!isEnded)
+        await immediately(db, INTERRUPTED_RUNS, (connection) =>
+          interruptRun(connection, runId, end.finishedAtMs),
+        );
       return isEnded;
     },
   } satisfies Partial<Journal>;
@@ -127,11 +130,6 @@ function storedBody(digest: string): RawBuilder<string | null> {
 function planColumns({ digest, summary }: Plan): Updateable<RunsTable> {
   const { create: planned_creates, delete: planned_deletes, hold: held, keep: kept } = summary;
   return { plan_digest: digest, planned_creates, planned_deletes, held, kept };
-}
-
-/** Ends the runs of processes that are dead. */
-async function endBrokenRuns(db: Database, { account, startedAtMs }: NewRun): Promise<void> {
-  await interruptRuns(db, await brokenRuns(db, account, undefined, startedAtMs), startedAtMs);
 }
 
 /** Inserts a run as the latest one of its account. Throws `lock_lost` when it is to write and another run has the lease. */

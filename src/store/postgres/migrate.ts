@@ -45,11 +45,6 @@ export async function checkServer(db: Database, location: PostgresLocation): Pro
 /** The key of the transaction in which tables are created: one at a time in a database. */
 export const CREATING = 'migrations';
 
-/** Creates what is missing, in the transaction of the caller. */
-export async function createMissing(connection: Database, location: PostgresLocation): Promise<void> {
-  if ((await versionOf(connection, location)) === null) await createTables(connection, location);
-}
-
 /** The version of the store in the schema; null when the schema is empty or missing. */
 export async function versionOf(db: Database, location: PostgresLocation): Promise<number | null> {
   const { rows } = await sql<{ name: string }>`
@@ -71,8 +66,13 @@ export async function versionOf(db: Database, location: PostgresLocation): Promi
   return version;
 }
 
-/** Creates the tables, and the schema unless an administrator has created it, which a user without that right needs. */
-async function createTables(connection: Database, { schema }: PostgresLocation): Promise<void> {
+/**
+ * Creates the tables if they are missing, in the transaction of the caller, and the schema unless an administrator has created
+ * it, which a user without that right needs.
+ */
+export async function createMissing(connection: Database, location: PostgresLocation): Promise<void> {
+  if ((await versionOf(connection, location)) !== null) return;
+  const { schema } = location;
   const { rows } = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(connection);
   if (rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(connection);
   const statements = `
