@@ -15,7 +15,7 @@ import { isOneDocument, type ReportDetail } from '../report/document.ts';
 import { planPrinter } from '../report/plan-report.ts';
 import { renderRunReports } from '../report/run-report.ts';
 import { askToApply } from './ask-to-apply.ts';
-import { openOutput, type OutputOptions, showFailure, showMessage } from './console.ts';
+import { openOutput, type OutputOptions, showFailure, showMessage, listenForSignals } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { type CommandContext, commitOf, openSession, type Session, sourceDetail } from './compose.ts';
 import { combine, EXIT, type ExitStatus, failureExit, runExit } from './exit-status.ts';
@@ -30,7 +30,6 @@ import {
   requireAll,
   selectAccounts,
 } from './load-accounts.ts';
-import { listenForSignals } from './user-input.ts';
 
 export interface ApplyOptions extends OutputOptions, ReportDetail {
   readonly yes?: boolean;

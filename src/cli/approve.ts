@@ -11,11 +11,10 @@ import { shortCommit } from '../report/formatting.ts';
 import { changeCounts } from '../report/plan-sentence.ts';
 import { type CommandLine, SOME_ACCOUNTS_HELP } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
-import { openOutput, printLine, showMessage, showWarnings } from './console.ts';
+import { openOutput, printLine, showMessage, showWarnings, canAsk, confirm } from './console.ts';
 import { combine, EXIT, type ExitStatus } from './exit-status.ts';
 import { type KnownAccount, selectAccounts } from './load-accounts.ts';
 import { type OperatorJournal, withOperatorCommands } from './operator-commands.ts';
-import { canAsk, confirm } from './user-input.ts';
 
 interface ApproveFlags {
   /** The beginning of a commit id. */
@@ -33,7 +32,7 @@ export function addApprove({ program, run }: CommandLine): void {
     )
     .option('--commit <sha>', 'only the plans of this commit', commitPrefix)
     .option('-y, --yes', 'do not ask for confirmation')
-    .action((args: string[], flags: ApproveFlags) => run((context) => approve(context, args, flags)));
+    .action(run(approve));
 }
 
 function commitPrefix(text: string): string {

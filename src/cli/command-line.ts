@@ -2,7 +2,6 @@
 import { type Command, Option, InvalidArgumentError } from 'commander';
 import { nearestWord } from '../core/did-you-mean.ts';
 import { FORMATS } from '../report/document.ts';
-import type { OutputOptions } from './console.ts';
 import type { CommandContext } from './compose.ts';
 import { type Acceptance, GUARDS } from '../run/request.ts';
 import type { ExitStatus } from './exit-status.ts';
@@ -11,15 +10,16 @@ import { DAY_MS, parseDuration } from '../core/durations-and-sizes.ts';
 /** The service file without `--config`. */
 export const DEFAULT_CONFIG = 'config/rolecall.yaml';
 
-type Work = (context: CommandContext) => Promise<ExitStatus>;
+/** What a command does with its arguments and options. */
+type Work<Given extends unknown[]> = (context: CommandContext, ...given: Given) => Promise<ExitStatus>;
 
-/** Each command adds itself to `program`. Its action ends with `run` or `report`. */
+/** Each command adds itself to `program`, with an action that `run` or `report` makes of its work. */
 export interface CommandLine {
   readonly program: Command;
-  /** Calls `work`; its exit status becomes that of the program. */
-  readonly run: (work: Work) => Promise<void>;
+  /** The exit status of the work becomes that of the program. */
+  readonly run: <Given extends unknown[]>(work: Work<Given>) => (...given: Given) => Promise<void>;
   /** Like `run`, for a command with reports: with `--format json` a failure is printed as JSON as well. */
-  readonly report: (command: string, options: OutputOptions, work: Work) => Promise<void>;
+  readonly report: CommandLine['run'];
 }
 
 export const SOME_ACCOUNTS_HELP = "names or globs; '!name' excludes";

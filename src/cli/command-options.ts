@@ -11,8 +11,9 @@ import {
   duration,
   positive,
 } from './command-line.ts';
+import type { CommandContext } from './compose.ts';
 import type { ApplyOptions } from './apply-accounts.ts';
-import type { InitFlags } from './first-answers.ts';
+import type { InitFlags } from './first-files.ts';
 import type { PlanOptions } from './plan-accounts.ts';
 import type { StatusFlags } from './status.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
@@ -36,8 +37,8 @@ export function addInit({ program, run }: CommandLine): void {
     )
     .addOption(new Option('--ci <where>', 'also write the pipelines that plan and apply').choices(PIPELINES))
     .option('--port <n>', 'with --sandbox: the port that the sandbox will listen on', port, 8090)
-    .action((flags: InitFlags) =>
-      run(async (context) => {
+    .action(
+      run(async (context, flags: InitFlags) => {
         const { initialise } = await import('./first-configuration.ts');
         return await initialise(context, flags);
       }),
@@ -54,8 +55,8 @@ export function addDemo({ program, run }: CommandLine): void {
     .command('demo')
     .description('plan and apply a drifted sample account on a sandbox')
     .option('--serve', 'then run the daemon and its pages on the account, until Ctrl-C')
-    .action((flags: DemoFlags) =>
-      run(async (context) => {
+    .action(
+      run(async (context, flags: DemoFlags) => {
         const { playDemo } = await import('./play-demo.ts');
         return await playDemo(context, flags.serve === true);
       }),
@@ -78,10 +79,12 @@ export function addPlan({ program, report }: CommandLine): void {
       '--detailed-exitcode',
       'exit 2 if there are operations to apply, 3 if changes are only held or blocked',
     )
-    .action(async (names: string[], flags: PlanOptions) => {
-      const { planAccounts } = await import('./plan-accounts.ts');
-      await report('plan', flags, (context) => planAccounts(context, names, flags));
-    });
+    .action(
+      report(async (context, names: string[], flags: PlanOptions) => {
+        const { planAccounts } = await import('./plan-accounts.ts');
+        return await planAccounts(context, names, flags);
+      }),
+    );
 }
 
 export function addApply({ program, report }: CommandLine): void {
@@ -105,10 +108,12 @@ export function addApply({ program, report }: CommandLine): void {
         .default(300_000, '5m')
         .argParser(duration),
     )
-    .action(async (names: string[], flags: ApplyOptions) => {
-      const { applyToAccounts } = await import('./apply-accounts.ts');
-      await report('apply', flags, (context) => applyToAccounts(context, names, flags));
-    });
+    .action(
+      report(async (context, names: string[], flags: ApplyOptions) => {
+        const { applyToAccounts } = await import('./apply-accounts.ts');
+        return await applyToAccounts(context, names, flags);
+      }),
+    );
 }
 
 export function addStatus({ program, report }: CommandLine): void {
@@ -116,17 +121,19 @@ export function addStatus({ program, report }: CommandLine): void {
     .description('show the state of each account, its last and its next run')
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--watch', 'show it again every 2 s; not on a terminal: whenever an account changes')
-    .action(async (names: string[], flags: StatusFlags) => {
-      const { showStatuses } = await import('./status.ts');
-      await report('status', flags, (context) => showStatuses(context, names, flags));
-    });
+    .action(
+      report(async (context, names: string[], flags: StatusFlags) => {
+        const { showStatuses } = await import('./status.ts');
+        return await showStatuses(context, names, flags);
+      }),
+    );
 }
 
 export function addServe({ program, run }: CommandLine): void {
   program
     .command('serve')
     .description('run the daemon: scheduled runs, pages and API')
-    .action(() =>
+    .action(
       run(async (context) => {
         const { serve } = await import('./serve.ts');
         return (await serve(context)) === 0 ? EXIT.done : EXIT.failed;
@@ -151,10 +158,10 @@ export function addSandbox({ program, run }: CommandLine): void {
     .option('--accounts <n>', 'number of accounts', positive, 1)
     .option('--seed <file>', 'initial data of the accounts (JSON)')
     .option('--faults <file>', 'faults to simulate (JSON)')
-    .action((flags: SandboxFlags) => run(() => sandbox(flags)));
+    .action(run(sandbox));
 }
 
-async function sandbox(flags: SandboxFlags): Promise<ExitStatus> {
+async function sandbox(_context: CommandContext, flags: SandboxFlags): Promise<ExitStatus> {
   // Listens for signals before the address is printed: whoever reads it may stop the sandbox at once.
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => resolve());

@@ -1,10 +1,16 @@
-// Terminal input and output: data is written to stdout or a file, everything else to stderr; colour on terminals only.
+// Terminal input and output: data is written to stdout or a file, everything else to stderr; colour on terminals only. And what a
+// user sends to a running command: answers to its questions, and SIGINT, SIGTERM and SIGHUP, of which the first stops new
+// operations and the second aborts requests in flight.
 import { closeSync, existsSync, openSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { StoreError, UsageError, errorCode } from '../core/errors.ts';
-import { type Format, isOneDocument } from '../report/document.ts';
+import { type Format, isOneDocument, type ReportOptions } from '../report/document.ts';
 import { visible, visibleLines } from '../report/escape-invisible.ts';
+import { setMaxListeners } from 'node:events';
+import { createInterface } from 'node:readline/promises';
+import { STOP_MS } from '../core/limits.ts';
+import type { RunSignals } from '../core/ports/clock.ts';
 
 export interface OutputOptions {
   readonly format: Format;
@@ -54,29 +60,18 @@ export function printLine(text: string): void {
   process.stdout.write(`${visible(text)}\n`);
 }
 
-/** A sink for reports: stdout, or the file of `--output`, written when closed. */
-export interface Output {
-  /** Whether the report is printed on a terminal. */
-  readonly isTerminal: boolean;
-  readonly render: {
-    readonly format: Format;
-    readonly colour: boolean;
-    readonly width: number;
-  };
-  /** Prints a report, if it is not empty. An empty line separates it from what was printed before, unless a report is one document. */
-  print(report: string): Promise<void>;
-  /** Prints text without an empty line before it. */
-  write(text: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Whether a report was printed, or part of one. */
 export function hasReported(): boolean {
   return reported;
 }
 
-/** Opens the sink. Throws UsageError when its file cannot be written. */
-export function openOutput({ format, output }: OutputOptions): Output {
+export type Output = ReturnType<typeof openOutput>;
+
+/** How reports are printed there. */
+type Rendering = Pick<ReportOptions, 'format' | 'colour' | 'width'>;
+
+/** Opens the sink of reports: stdout, or the file of `--output`, written when closed. Throws UsageError when its file cannot be written. */
+export function openOutput({ format, output }: OutputOptions) {
   // Without a terminal isTTY is undefined, and for undefined the colour library decides by $CI.
   const toTerminal = output === undefined && Boolean(process.stdout.isTTY);
   const parts: string[] = [];
@@ -90,12 +85,15 @@ export function openOutput({ format, output }: OutputOptions): Output {
   }
   return {
     render: renderOn(toTerminal ? process.stdout : null, format),
+    /** Whether the report is printed on a terminal. */
     isTerminal: toTerminal,
-    async print(report) {
+    /** Prints a report, if it is not empty. An empty line separates it from what was printed before, unless a report is one document. */
+    async print(report: string): Promise<void> {
       if (report !== '') await writeOut(hasPrinted && !isOneDocument(format) ? `\n${report}` : report);
     },
+    /** Prints text without an empty line before it. */
     write: writeOut,
-    async close() {
+    async close(): Promise<void> {
       if (output === undefined) return;
       try {
         await writeFile(output, parts.join(''));
@@ -113,7 +111,7 @@ export function openOutput({ format, output }: OutputOptions): Output {
 /** Prints one report, on stdout or into the file of `--output`. */
 export async function printReport(
   options: OutputOptions,
-  report: (render: Output['render']) => string,
+  report: (render: Rendering) => string,
 ): Promise<void> {
   const output = openOutput(options);
   await output.print(report(output.render));
@@ -121,12 +119,12 @@ export async function printReport(
 }
 
 /** How to print a report on the terminal that shows the question. */
-export function terminalRender(): Output['render'] {
+export function terminalRender(): Rendering {
   return renderOn(process.stderr.isTTY ? process.stderr : null, 'text');
 }
 
 /** Elsewhere than on a terminal, without colours and without a limit of the width. */
-function renderOn(terminal: NodeJS.WriteStream | null, format: Format): Output['render'] {
+function renderOn(terminal: NodeJS.WriteStream | null, format: Format): Rendering {
   return {
     format,
     colour: terminal !== null && wantsColour(),
@@ -208,4 +206,71 @@ function refuseDatabase(file: string, flag: string): void {
   throw new UsageError(
     `${file} is a database or a part of one and was not changed; choose another file for ${flag}`,
   );
+}
+
+/** Listens until `release` is called. A second signal, or the end of `graceMs`, aborts requests in flight. */
+export function listenForSignals(): RunSignals & { release(): void } {
+  const stop = new AbortController();
+  const kill = new AbortController();
+  // Each waiting request listens, and their number is not limited. A listener is removed when its wait ends.
+  setMaxListeners(0, stop.signal, kill.signal);
+  let timer: NodeJS.Timeout | undefined;
+  function onSignal(): void {
+    if (stop.signal.aborted) return kill.abort();
+    stop.abort();
+    showMessage('Stopping: requests in flight are completed, no new one starts. Ctrl-C again aborts them.');
+    timer = setTimeout(() => kill.abort(), STOP_MS);
+  }
+  // A closed terminal sends SIGHUP, sometimes more than once; only a person or a service manager aborts requests.
+  function onHangUp(): void {
+    if (!stop.signal.aborted) onSignal();
+  }
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  process.on('SIGHUP', onHangUp);
+  return {
+    stop: stop.signal,
+    kill: kill.signal,
+    release() {
+      clearTimeout(timer);
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+      process.off('SIGHUP', onHangUp);
+    },
+  };
+}
+
+/** Whether there is a terminal to ask on. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** The line that was typed; `ended` at the end of the input (Ctrl-D), `interrupted` after Ctrl-C or when `signal` aborts. */
+export async function ask(
+  question: string,
+  signal?: AbortSignal,
+): Promise<{ readonly line: string } | 'ended' | 'interrupted'> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const stopped = new Promise<'ended' | 'interrupted'>((resolve) => {
+      terminal.once('SIGINT', () => resolve('interrupted'));
+      terminal.once('close', () => resolve('ended'));
+    });
+    const answered = terminal
+      .question(visibleLines(question), signal === undefined ? {} : { signal })
+      .then((line) => ({ line }))
+      .catch(() => (signal?.aborted === true ? ('interrupted' as const) : ('ended' as const)));
+    const answer = await Promise.race([answered, stopped]);
+    if (typeof answer === 'string') process.stderr.write('\n');
+    return answer;
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Asks on the terminal; the question may have several lines. Only `yes` agrees. */
+export async function confirm(question: string, signal: AbortSignal): Promise<'yes' | 'no' | 'interrupted'> {
+  const answer = await ask(`${question}\nOnly “yes” is accepted: `, signal);
+  if (answer === 'interrupted') return answer;
+  return answer !== 'ended' && answer.line.trim() === 'yes' ? 'yes' : 'no';
 }

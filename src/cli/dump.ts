@@ -34,7 +34,7 @@ export function addDump({ program, run }: CommandLine): void {
     .addOption(acceptOption())
     .option('-o, --output <file>', 'write to a new file')
     .option('--force', 'let --output replace an existing file')
-    .action((name: string, flags: DumpFlags) => run((context) => dump(context, name, flags)));
+    .action(run(dump));
 }
 
 /** The kinds to write: those that the file manages, or both when it manages none. */

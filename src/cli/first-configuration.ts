@@ -20,8 +20,10 @@ import { DEFAULT_CONFIG } from './command-line.ts';
 import type { CommandContext } from './compose.ts';
 import { printLine, showMessage, showWarnings } from './console.ts';
 import { EXIT, type ExitStatus } from './exit-status.ts';
-import { answersFor, type InitFlags, refuseWrong } from './first-answers.ts';
 import {
+  answersFor,
+  type InitFlags,
+  refuseWrong,
   accountText,
   type FirstAccount,
   type FirstPlace,

@@ -1,21 +1,109 @@
-// The files of a first configuration: their places, of which none may exist, and their texts before the account file
-// lists what the account contains.
+// The questions of `init` and the files of a first configuration: their places, of which none may exist, and their texts before
+// the account file lists what the account contains. A token is never asked for, only where it is.
 import { existsSync } from 'node:fs';
+import { FIRST_ANSWER_CHECKS } from '../config/account-address.ts';
+import type { SecretRef } from '../core/settings.ts';
+import { showMessage, ask, canAsk } from './console.ts';
+import type { Pipeline } from './first-pipeline.ts';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { shownPath } from '../config/yaml/source-text.ts';
 import { StoreError, UsageError, errorCode } from '../core/errors.ts';
-import type { SecretRef } from '../core/settings.ts';
 import { yamlQuoted, yamlText } from '../core/yaml-text.ts';
 
-/** What `init` writes about the account. */
-export interface FirstAccount {
-  readonly account: string;
+/** The options of `init`. On a terminal it asks for the missing values. */
+export interface InitFlags {
+  readonly baseUrl?: string;
+  readonly region?: string;
+  readonly account?: string;
+  readonly tokenEnv?: string;
+  readonly tokenFile?: string;
+  readonly sandbox?: true;
+  /** Where the pipelines run that `init` writes too. */
+  readonly ci?: Pipeline;
+  readonly port: number;
+}
+
+/** The answers about the account. The path of a token file is relative to the working directory. */
+interface FirstAnswers {
   readonly baseUrl: string;
+  readonly account: string;
+  readonly token: SecretRef;
+}
+
+/** Checks the options and asks once for each that is missing. null when the user cancels. Throws UsageError. */
+export async function answersFor(flags: InitFlags, knowsRegions: boolean): Promise<FirstAnswers | null> {
+  refuseWrong(flags);
+  const { account, region, tokenEnv, tokenFile } = flags;
+  // The service file has the address of the region.
+  const baseUrl = flags.baseUrl ?? (knowsRegions && region !== undefined ? '' : undefined);
+  const isComplete = baseUrl !== undefined && account !== undefined && (tokenEnv ?? tokenFile) !== undefined;
+  if (!isComplete && !canAsk()) {
+    throw new UsageError(
+      'init cannot ask without a terminal; use --base-url URL, --account NAME, and --token-env NAME or --token-file FILE. To rehearse without an account, use --sandbox',
+    );
+  }
+  const checks = FIRST_ANSWER_CHECKS;
+  const url = baseUrl ?? (await askFor('Base address of your region, as you received it', checks.baseUrl));
+  if (url === null) return null;
+  const name = account ?? (await askFor('Name of the account, such as acme-eu', checks.account));
+  if (name === null) return null;
+  if (tokenFile !== undefined) return { baseUrl: url, account: name, token: { file: tokenFile } };
+  const variable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}_TOKEN`.replace(/^(?=\d)/, '_');
+  const place = tokenEnv ?? (await askFor(PLACE, (text) => placeProblem(text, variable), variable));
+  if (place === null) return null;
+  const isEnv = tokenEnv !== undefined || isVariable(place);
+  return { baseUrl: url, account: name, token: isEnv ? { env: place } : { file: place } };
+}
+
+/** Throws UsageError for the first option with a wrong value. */
+export function refuseWrong({ baseUrl, region, account, tokenEnv }: InitFlags): void {
+  const checks = FIRST_ANSWER_CHECKS;
+  const given = [
+    ['--base-url', baseUrl, checks.baseUrl],
+    ['--region', region, checks.region],
+    ['--account', account, checks.account],
+    ['--token-env', tokenEnv, checks.tokenVariable],
+  ] as const;
+  for (const [option, text, check] of given) {
+    const problem = text === undefined ? undefined : check(text);
+    if (problem !== undefined) throw new UsageError(`${option}: ${problem}`);
+  }
+}
+
+/** Asks on stderr until `check` finds nothing wrong. Enter alone gives the proposed answer. null when the user cancels. */
+async function askFor(
+  question: string,
+  check: (text: string) => string | undefined,
+  proposed = '',
+): Promise<string | null> {
+  for (;;) {
+    const answer = await ask(`${question}${proposed === '' ? '' : ` [${proposed}]`}: `);
+    if (typeof answer === 'string') return null;
+    const text = answer.line.trim() || proposed;
+    const problem = check(text);
+    if (problem === undefined) return text;
+    showMessage(problem);
+  }
+}
+
+const PLACE = 'Where is its token? Name of an environment variable, or path of a file';
+
+/** The token is in a variable if the answer can be the name of one, otherwise in a file. */
+function isVariable(text: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/u.test(text);
+}
+
+/** The text is not repeated: the user may have pasted the token itself. */
+function placeProblem(text: string, variable: string): string | undefined {
+  if (isVariable(text) ? process.env[text] !== undefined : existsSync(text)) return undefined;
+  return `There is no such variable or file. Name one that contains the token, or press Ctrl-C, run export ${variable}=…, and start again`;
+}
+
+/** What `init` writes about the account. The path of a token file is relative to the account file, or absolute. */
+export interface FirstAccount extends FirstAnswers {
   /** The name of the address in the service file; null writes the address into the account file. */
   readonly region: string | null;
-  /** With the path of a file relative to the account file, or absolute. */
-  readonly token: SecretRef;
   /** What the reader of the account file must know. */
   readonly comment?: string;
 }
@@ -59,17 +147,10 @@ function addressText(baseUrl: string): string {
   return /^https?:\/\/[\w.:/-]+$/.test(baseUrl) ? baseUrl : yamlQuoted(baseUrl);
 }
 
-export interface FirstPlace {
-  /** The service file, absolute. */
-  readonly configFile: string;
-  /** Its folder. */
-  readonly folder: string;
-  /** The store, relative to the service file. */
-  readonly store: string;
-}
+export type FirstPlace = ReturnType<typeof firstPlace>;
 
-/** The place of a first configuration. */
-export function firstPlace(configFile: string): FirstPlace {
+/** The place of a first configuration: the service file (absolute), its folder, and the store, relative to the file. */
+export function firstPlace(configFile: string) {
   const file = path.resolve(configFile);
   const folder = path.dirname(file);
   // The store is data, so it is not in the folder of the configuration unless that folder is the complete project.

@@ -61,9 +61,7 @@ export function addHistory({ program, report }: CommandLine): void {
         'list the stored lists of skills, roles and people, instead of the runs',
       ).conflicts(['status', 'actions', 'since']),
     )
-    .action((names: string[], flags: HistoryFlags) =>
-      report('history', flags, (context) => history(context, names, flags)),
-    );
+    .action(report(history));
 }
 
 async function history(
@@ -111,9 +109,7 @@ export function addShow({ program, report }: CommandLine): void {
   addDetailOptions(addReportOptions(program.command('show')))
     .description('show one run: its plan, its operations and their results')
     .argument('<run>', RUN_HELP)
-    .action((wanted: string, flags: ShowFlags) =>
-      report('show', flags, (context) => show(context, wanted, flags)),
-    );
+    .action(report(show));
 }
 
 async function show(context: CommandContext, wanted: string, flags: ShowFlags): Promise<ExitStatus> {
@@ -132,16 +128,12 @@ export function addDiff({ program, report }: CommandLine): void {
     .argument('<from>', SNAPSHOT_HELP)
     .argument('<to>', 'the same')
     .argument('[account]', 'name of the account, for `last` and times')
-    .action((from: string, to: string, account: string | undefined, flags: OutputOptions) =>
-      report('diff', flags, (context) => diff(context, [from, to], account, flags)),
-    );
+    .action(report(diff));
 }
 
 async function diff(
   context: CommandContext,
-  [from, to]: readonly [string, string],
-  given: string | undefined,
-  flags: OutputOptions,
+  ...[from, to, given, flags]: [string, string, string | undefined, OutputOptions]
 ): Promise<ExitStatus> {
   const nowMs = Date.now();
   const places = [parsePlace(from, nowMs), parsePlace(to, nowMs)] as const;
@@ -203,9 +195,7 @@ export function addRestore({ program, report }: CommandLine): void {
   addReportOptions(program.command('restore'), [...FORMATS, 'csv'])
     .description('print what a run deleted, and who had it')
     .argument('<run>', RUN_HELP)
-    .action((wanted: string, flags: RestoreFlags) =>
-      report('restore', reportOptions(flags), (context) => restore(context, wanted, flags)),
-    );
+    .action(report(restore));
 }
 
 /** CSV is printed by this command alone; for the output it is text. */

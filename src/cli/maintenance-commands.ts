@@ -24,9 +24,7 @@ export function addValidate({ program, report }: CommandLine): void {
     .argument('[account...]', `with --online: ${ACCOUNTS_HELP}`)
     .option('--require-secrets', 'report missing environment variables and secret files as errors')
     .option('--online', 'also try each account: address, token, account id, lists; the store; the next times')
-    .action((names: string[], flags: ValidateFlags) =>
-      report('validate', flags, (context) => validate(context, names, flags)),
-    );
+    .action(report(validate));
 }
 
 async function validate(
@@ -87,7 +85,7 @@ export function addBackup({ program, run }: CommandLine): void {
     .command('backup')
     .description('copy the store, also while the daemon runs')
     .argument('<file>', 'target file; an earlier copy is replaced')
-    .action((file: string) => run((context) => backup(context, file)));
+    .action(run(backup));
 }
 
 async function backup({ configFile }: CommandContext, file: string): Promise<ExitStatus> {
@@ -108,12 +106,16 @@ export function addCopyStore({ program, run }: CommandLine): void {
     .argument('<file>', 'path of a SQLite file')
     .argument('<url>', 'postgres://…, or env:NAME of a variable with such an address')
     .option('--schema <name>', 'schema in the database; one with rows is refused', 'rolecall')
-    .action((file: string, address: string, { schema }: { readonly schema: string }) =>
-      run(() => copyStore(path.resolve(file), address, schema)),
-    );
+    .action(run(copyStore));
 }
 
-async function copyStore(from: string, address: string, schema: string): Promise<ExitStatus> {
+async function copyStore(
+  _context: CommandContext,
+  file: string,
+  address: string,
+  { schema }: { readonly schema: string },
+): Promise<ExitStatus> {
+  const from = path.resolve(file);
   const { databaseArgument } = await import('../config/store-location.ts');
   const { shownDatabase } = await import('../system/postgres-address.ts');
   const { copyStore: copy } = await import('../store/copy-store.ts');

@@ -35,9 +35,7 @@ export function addPause({ program, run }: CommandLine): void {
       'with --all: until then, such as 30m or 2h; default: until `resume --all`',
       duration,
     )
-    .action((names: string[], flags: PauseFlags) =>
-      run((context) => (isOfAll(names, flags) ? pauseAll(context, flags) : pause(context, names, flags))),
-    );
+    .action(run(pause));
 }
 
 export function addResume({ program, run }: CommandLine): void {
@@ -46,9 +44,7 @@ export function addResume({ program, run }: CommandLine): void {
     .description('restart the scheduled runs of accounts, or end the pause of all')
     .argument('[account...]', SOME_ACCOUNTS_HELP)
     .option('--all', 'end the pause of all accounts; accounts that were paused by name stay paused')
-    .action((names: string[], flags: Pick<PauseFlags, 'all'>) =>
-      run((context) => (isOfAll(names, flags) ? resumeAll(context) : resume(context, names))),
-    );
+    .action(run(resume));
 }
 
 export function addSync({ program, run }: CommandLine): void {
@@ -56,7 +52,7 @@ export function addSync({ program, run }: CommandLine): void {
     .command('sync')
     .description('let the daemon run accounts now, also paused ones')
     .argument('<account...>', SOME_ACCOUNTS_HELP)
-    .action((names: string[]) => run((context) => sync(context, names)));
+    .action(run(sync));
 }
 
 interface PauseFlags {
@@ -112,8 +108,10 @@ async function resumeAll(context: CommandContext): Promise<ExitStatus> {
 async function pause(
   context: CommandContext,
   names: readonly string[],
-  { reason = null }: { readonly reason?: string | null },
+  flags: PauseFlags,
 ): Promise<ExitStatus> {
+  if (isOfAll(names, flags)) return await pauseAll(context, flags);
+  const { reason = null } = flags;
   if (!isPauseReason(reason)) throw new UsageError(REASON_TOO_LONG);
   return await forEachAccount(context, names, async ({ name, record }, { operator, user }) => {
     const until = `until \`rolecall resume ${name}\``;
@@ -125,7 +123,12 @@ async function pause(
 }
 
 /** Restarts the scheduled runs of accounts. Reports which were not paused. */
-async function resume(context: CommandContext, names: readonly string[]): Promise<ExitStatus> {
+async function resume(
+  context: CommandContext,
+  names: readonly string[],
+  flags: Pick<PauseFlags, 'all'>,
+): Promise<ExitStatus> {
+  if (isOfAll(names, flags)) return await resumeAll(context);
   return await forEachAccount(context, names, async ({ name, record }, { operator, user }) => {
     if ((record?.state.pause ?? null) === null) return `${name} is not paused; nothing was changed`;
     await operator.operate({ action: 'resume', account: name }, user, Date.now());

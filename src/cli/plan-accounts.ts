@@ -14,13 +14,12 @@ import type { ReportDetail } from '../report/document.ts';
 import { visibleJson } from '../report/escape-invisible.ts';
 import { sha256 } from '../system/digest.ts';
 import { loadAccounts } from './load-accounts.ts';
-import { checkWritable, type OutputOptions, printReport, showMessage } from './console.ts';
+import { checkWritable, type OutputOptions, printReport, showMessage, listenForSignals } from './console.ts';
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { type CommandContext, LOOKING, openSession, type Session, sourceDetail } from './compose.ts';
 import { combinePlans, EXIT, type ExitStatus, failureExit, planExit } from './exit-status.ts';
 import { mapAccounts, type Observe } from './progress.ts';
 import { planRemotely } from './remote-plan.ts';
-import { listenForSignals } from './user-input.ts';
 import { userAtHost } from '../system/runtime.ts';
 
 /** A saved plan names people by their ids. */

@@ -70,9 +70,9 @@ const HELP: HelpConfiguration = {
 /** Parses the arguments and runs the command. Resolves with the exit status. */
 export async function runCommand(argv: readonly string[], version: string): Promise<ExitStatus> {
   let status: ExitStatus = EXIT.done;
-  const program = await createProgram(version, argv, async (work) => {
+  const program = await createProgram(version, argv, (work) => async (...given) => {
     const { config } = program.opts<GlobalOptions>();
-    status = await work({ version, configFile: config });
+    status = await work({ version, configFile: config }, ...given);
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -102,7 +102,7 @@ async function protectOwnFiles(configFile: string, { output, save }: FileOptions
   protectFiles(await ownFiles(configFile).catch(() => [configFile]));
 }
 
-/** The program with all its commands. `run` receives what a command does. */
+/** The program with all its commands. `run` makes an action of what a command does. */
 export async function createProgram(
   version: string,
   argv: readonly string[],
@@ -126,14 +126,16 @@ export async function createProgram(
   const line: CommandLine = {
     program,
     run,
-    report: (command, options, work) =>
-      run(async (context) => {
+    report: (work) =>
+      run(async (context, ...given) => {
+        // Commander calls an action with the arguments, the options and the command.
+        const [options, command] = given.slice(-2) as [OutputOptions, Command];
         try {
           // A mistyped path must not cost the work, or the report of a run.
           checkOutput(options);
-          return await work(context);
+          return await work(context, ...given);
         } catch (error) {
-          if (options.format === 'json' && !hasReported()) await printFailure(command, options, error);
+          if (options.format === 'json' && !hasReported()) await printFailure(command.name(), options, error);
           throw error;
         }
       }),

@@ -153,13 +153,7 @@ export async function showStep<T>(
   );
 }
 
-interface Display {
-  /** Shows at once what runs, in a log that shows nothing yet. */
-  showNow(): void;
-  end(): void;
-}
-
-function startDisplay(line: () => string | null): Display {
+function startDisplay(line: () => string | null) {
   const isTerminal = Boolean(process.stderr.isTTY) && process.env['TERM'] !== 'dumb';
   let shown: string | null = null;
   let dueAtMs = performance.now() + (isTerminal ? FIRST_DRAW_MS : FIRST_LINE_MS);
@@ -186,10 +180,11 @@ function startDisplay(line: () => string | null): Display {
   timer.unref();
   if (isTerminal) showLive(erase);
   return {
-    showNow() {
+    /** Shows at once what runs, in a log that shows nothing yet. */
+    showNow(): void {
       if (!isTerminal && shown === null) show();
     },
-    end() {
+    end(): void {
       clearInterval(timer);
       erase();
       if (isTerminal) showLive(null);

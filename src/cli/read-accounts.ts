@@ -5,40 +5,20 @@ import { describeFailure, rememberThrottle, type RunFailure } from '../run/run-r
 import type { ConfiguredAccount } from '../core/settings.ts';
 import { systemClock } from '../system/clock.ts';
 import { count } from '../report/formatting.ts';
-import { showFailure, showWarnings } from './console.ts';
+import { showFailure, showWarnings, listenForSignals } from './console.ts';
 import { ACCEPT_NOTHING, type Acceptance } from '../run/request.ts';
 import { type CommandContext, connect, openExistingJournal } from './compose.ts';
-import { type KnownAccount, knownAccounts, type Loaded, settingsOf } from './load-accounts.ts';
+import { type Loaded, settingsOf } from './load-accounts.ts';
 import { mapAccounts, type Observe, showProgress } from './progress.ts';
-import { listenForSignals } from './user-input.ts';
 
-export interface AccountReading {
-  /** The configured accounts, and those that only the journal knows. */
-  known(): Promise<readonly KnownAccount[]>;
-  /**
-   * Reads an account's lists, and again where entries of the last good lists, or entries that people have, are missing. Throws
-   * ServiceError `identity` when they belong to another account. Journals the Retry-After time of a failure.
-   */
-  read(account: ConfiguredAccount): Promise<ReadAccount>;
-  /** Calls `use` for each account, a few at the same time. Results are in the order of the accounts. */
-  readEach<T>(
-    accounts: readonly ConfiguredAccount[],
-    use: (account: ConfiguredAccount, read: () => Promise<ReadAccount>) => Promise<T>,
-  ): Promise<T[]>;
-  /** Whether a signal stopped the reading. */
-  isInterrupted(): boolean;
-  failureOf(error: unknown): RunFailure;
-  /** Shows the failure and returns it. */
-  reportFailure(account: string, error: unknown): RunFailure;
-  close(): Promise<void>;
-}
+export type AccountReading = Awaited<ReturnType<typeof openReading>>;
 
 /** Opens connections, and the store for reading. A missing store is not created. Listens to signals until it is closed. */
 export async function openReading(
   context: CommandContext,
   { configuration, service }: Pick<Loaded, 'configuration' | 'service'>,
   accept: Acceptance = ACCEPT_NOTHING,
-): Promise<AccountReading> {
+) {
   const signals = listenForSignals();
   const configured = new Set(configuration.accounts.map(({ name }) => name));
   const store = await openExistingJournal(service);
@@ -57,23 +37,32 @@ export async function openReading(
   }
   const failureOf = (error: unknown): RunFailure => describeFailure(error, signals.stop);
   return {
-    known: () => knownAccounts(store?.reader ?? { accounts: async () => [] }, configuration.accounts),
-    read: (account) =>
+    /**
+     * Reads an account's lists, and again where entries of the last good lists, or entries that people have, are missing. Throws
+     * ServiceError `identity` when they belong to another account. Journals the Retry-After time of a failure.
+     */
+    read: (account: ConfiguredAccount) =>
       showProgress({ verb: 'read', accounts: 1 }, (track) =>
         track(account.name, (observe) => readWith(account, observe)),
       ),
-    readEach: (accounts, use) =>
+    /** Calls `use` for each account, a few at the same time. Results are in the order of the accounts. */
+    readEach: <T>(
+      accounts: readonly ConfiguredAccount[],
+      use: (account: ConfiguredAccount, read: () => Promise<ReadAccount>) => Promise<T>,
+    ) =>
       mapAccounts('read', accounts, service, (account, observe) =>
         use(account, () => readWith(account, observe)),
       ),
+    /** Whether a signal stopped the reading. */
     isInterrupted: () => signals.stop.aborted,
     failureOf,
-    reportFailure(account, error) {
+    /** Shows the failure and returns it. */
+    reportFailure(account: string, error: unknown): RunFailure {
       const failure = failureOf(error);
       showFailure(account, failure);
       return failure;
     },
-    async close() {
+    async close(): Promise<void> {
       await connections.close();
       await store?.close();
       signals.release();

@@ -35,9 +35,7 @@ export function addWho({ program, report }: CommandLine): void {
     .argument('[account...]', ACCOUNTS_HELP)
     .option('--at <time>', `who had it then: ${MOMENT_HELP}`, moment)
     .addOption(new Option('--live', 'without a name: read the service').conflicts('at'))
-    .action((name: string | undefined, accounts: string[], flags: WhoFlags) =>
-      report('who', flags, (context) => who(context, name, { ...flags, accounts })),
-    );
+    .action(report(who));
 }
 
 /** Whether the first argument selects accounts, so that no name is given. */
@@ -49,14 +47,15 @@ function selectsAccounts(name: string, accounts: readonly { readonly name: strin
 async function who(
   context: CommandContext,
   name: string | undefined,
-  flags: WhoFlags & { readonly accounts: readonly string[] },
+  accounts: readonly string[],
+  flags: WhoFlags,
 ): Promise<ExitStatus> {
-  const names = name === undefined ? [] : [name, ...flags.accounts];
+  const names = name === undefined ? [] : [name, ...accounts];
   if (flags.live === true) return await liveCoverage(context, names, flags);
   return await withJournal(context, async (reader, { configuration }) => {
     const known = await knownAccounts(reader, configuration.accounts);
     if (name !== undefined && !selectsAccounts(name, known)) {
-      await search(reader, known, name, flags);
+      await search(reader, known, name, { ...flags, accounts });
       return;
     }
     if (flags.at !== undefined) throw new UsageError('--at needs the name of a skill or role');

@@ -1,6 +1,6 @@
 // The report of `validate`: one line for each problem as editors and CI systems parse it, then what `--online` found.
 import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
-import { renderReport, publishedFields } from './render.ts';
+import { renderReport, publishedFields } from './render.tsx';
 import type { ConfigIssue } from '../core/errors.ts';
 import { count } from './formatting.ts';
 import { z } from 'zod';

@@ -19,7 +19,7 @@ import {
   toned,
 } from './document.ts';
 import { count, joined } from './formatting.ts';
-import { renderReport, publishedFields } from './render.ts';
+import { renderReport, publishedFields } from './render.tsx';
 
 /** The changes of one account. json is one object. */
 export function renderDifference(difference: AccountDifference, options: ReportOptions): string {

@@ -34,7 +34,7 @@ import {
   relativeTime,
   shortCommit,
 } from './formatting.ts';
-import { listReport, listSummary, renderReport, publishedFields, runToJson } from './render.ts';
+import { listReport, listSummary, renderReport, publishedFields, runToJson } from './render.tsx';
 import { countUndone, statusTone } from './run-status.ts';
 
 /** The time and twelve random bits of an id. `show` lists the runs where that is ambiguous. */

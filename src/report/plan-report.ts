@@ -15,7 +15,7 @@ import { type AccountDocument, foldDocuments, foldKey, isQuietLine, problemAccou
 import { commitCode, count, messageLines, pageFact } from './formatting.ts';
 import { leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
 import { changeCounts, isQuiet, planVerdict, summaryText } from './plan-sentence.ts';
-import { renderReport } from './render.ts';
+import { renderReport } from './render.tsx';
 import { acceptListsStep, failedDocument } from './run-status.ts';
 
 const TITLE = 'rolecall plan';

@@ -6,7 +6,7 @@ import { type DeletedEntry, restorationSchema } from '../core/command-schemas.ts
 import { code, columnsOf, type Line, type ReportDocument, type ReportOptions, toned } from './document.ts';
 import { visible } from './escape-invisible.ts';
 import { count, people, sortedNaturally } from './formatting.ts';
-import { renderReport, publishedFields } from './render.ts';
+import { renderReport, publishedFields } from './render.tsx';
 import { earlierLine, holderCounts, holderGroups, holdersOf } from './run-sections.ts';
 
 export interface Restoration {

@@ -18,7 +18,7 @@ import { type AccountDocument, foldDocuments, problemAccounts } from './fold.ts'
 import { count, duration, elapsedMs, messageLines, pageFact } from './formatting.ts';
 import { heldSections, leftAloneSection, plannedSections, warningSection } from './plan-sections.ts';
 import { summaryText } from './plan-sentence.ts';
-import { renderReport, runReportToJson } from './render.ts';
+import { renderReport, runReportToJson } from './render.tsx';
 import { lossLine, changesSection, outcomeSections } from './run-sections.ts';
 import { commitLine, heldDuringRun, nextSteps, runCounts, runSentence, statusTone } from './run-status.ts';
 

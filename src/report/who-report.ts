@@ -11,7 +11,7 @@ import {
   tableSection,
 } from './document.ts';
 import { count, people, relativeTime, byKind, sortedNaturally } from './formatting.ts';
-import { renderReport, publishedFields } from './render.ts';
+import { renderReport, publishedFields } from './render.tsx';
 import { earlierLine, holderCounts, holderGroups } from './run-sections.ts';
 import {
   type AccountHolders,

@@ -15,7 +15,7 @@ import {
   REASON_TOO_LONG,
 } from '../../core/operator.ts';
 import { statesOf } from '../../core/account-states.ts';
-import { runReportToJson, runToJson } from '../../report/render.ts';
+import { runReportToJson, runToJson } from '../../report/render.tsx';
 import type { AccountView, ActionOutcome, DaemonApi, DaemonView } from '../daemon-api.ts';
 import { type ActionDeps, failureOf, MAX_BODY_BYTES, performFor } from './actions.ts';
 import { ACCOUNT, type HttpContext, type HttpEnv, PLAN_PATH } from './context.ts';

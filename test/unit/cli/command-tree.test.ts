@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createProgram } from '../../../src/cli/program.ts';
 
-const program = await createProgram('0.0.0', [], async () => {});
+const program = await createProgram('0.0.0', [], () => async () => {});
 const commands = program.commands.map((command) => [command.name(), command] as const);
 
 function helpOf(command: Command): string {

@@ -1,6 +1,6 @@
 // The signals that end a command.
 import { expect, it, onTestFinished } from 'vitest';
-import { listenForSignals } from '../../../src/cli/user-input.ts';
+import { listenForSignals } from '../../../src/cli/console.ts';
 
 it.each<[NodeJS.Signals, boolean]>([
   ['SIGTERM', true],

@@ -1,7 +1,7 @@
 // The fields of JSON that other programs rely on.
 import { expect, test } from 'vitest';
 import { accountStatusSchema, restorationSchema, snapshotSchema } from '../../../src/core/command-schemas.ts';
-import { publishedFields } from '../../../src/report/render.ts';
+import { publishedFields } from '../../../src/report/render.tsx';
 
 test('JSON contains the published fields alone, in their order, also in what it contains', () => {
   const lists = [{ entries: 2, column: 1, kind: 'skill', digest: 'sha256:1' }];
