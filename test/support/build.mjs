@@ -43,8 +43,10 @@ const { output } = await build({
     dir: 'dist',
     format: 'esm',
     chunkFileNames: '[name]-[hash].js',
-    // Every command loads most of core, whose many small files would be as many chunks.
-    codeSplitting: { groups: [{ name: 'core', test: /[\\/]src[\\/]core[\\/]/ }] },
+    // Every command loads most of core, whose many small files would be as many chunks; few load its schemas, and zod with them.
+    codeSplitting: {
+      groups: [{ name: 'core', test: /[\\/]src[\\/]core[\\/](?!(?:command-)?schemas|catalog-difference)/ }],
+    },
     sourcemap: true,
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   },
