@@ -20,6 +20,7 @@ import {
   type Group,
   type Line,
   type Part,
+  type Report,
   type ReportOptions,
 } from './document.ts';
 import {
@@ -34,7 +35,7 @@ import {
   relativeTime,
   shortCommit,
 } from './formatting.ts';
-import { listReport, listSummary, renderReport, publishedFields, runToJson } from './render.tsx';
+import { renderReport, publishedFields, runToJson } from './render.tsx';
 import { countUndone, statusTone } from './run-status.ts';
 
 /** The time and twelve random bits of an id. `show` lists the runs where that is ambiguous. */
@@ -56,9 +57,27 @@ export function renderRuns(
     return { run, planned: tally.planned, id: shownId(run.id, options), ...countUndone(run, tally) };
   });
   const cells = rows.map((row) => COLUMNS.map(({ cell }) => cell(row)));
-  const summary = listSummary(runs.length, 'run', options);
-  const model = () => listReport('rolecall history', { columns: COLUMNS, rows: cells }, summary);
-  return renderReport(runs.map(runToJson), model, options);
+  const table = { columns: COLUMNS, rows: cells };
+  return renderList(['history', 'run'], runs.map(runToJson), table, options);
+}
+
+/** The list under the title of its command. No row is left out; without rows there is no table. */
+function renderList(
+  [command, noun]: readonly [command: string, noun: string],
+  value: readonly unknown[],
+  table: Pick<Group, 'columns' | 'rows'>,
+  options: ReportOptions,
+): string {
+  const isCut = value.length === options.limit;
+  const amount = `${count(value.length, noun)}${isCut ? ', as many as --limit allows' : ''}.`;
+  const summary = value.length === 0 ? `No ${noun}s.` : amount;
+  return renderReport(value, () => listReport(command, table, summary), options);
+}
+
+function listReport(command: string, table: Pick<Group, 'columns' | 'rows'>, summary: string): Report {
+  const groups = [{ ...table, heads: true as const }];
+  const sections = table.rows.length === 0 ? [] : [{ title: '', groups, textRows: Number.POSITIVE_INFINITY }];
+  return { title: `rolecall ${command}`, documents: [{ title: [], sections, summary: [summary] }] };
 }
 
 interface HistoryRow extends ReturnType<typeof countUndone>, Pick<RunTally, 'planned'> {
@@ -135,13 +154,8 @@ export function renderSnapshots(snapshots: readonly SnapshotRecord[], options: R
     [toned('quiet', snapshot.phase)],
     [code(shownId(snapshot.runId, options))],
   ]);
-  const summary = listSummary(rows.length, 'snapshot', options);
   const value = snapshots.map((snapshot) => publishedFields(snapshotSchema, snapshot));
-  return renderReport(
-    value,
-    () => listReport('rolecall history --lists', { columns, rows }, summary),
-    options,
-  );
+  return renderList(['history --lists', 'snapshot'], value, { columns, rows }, options);
 }
 
 /** The accounts, the most urgent first, those of one state by name. json is an array of the accounts in that order. */
@@ -172,7 +186,7 @@ export function renderStatus(
       joined(notesOf(status, nowMs), '; '),
     ];
   });
-  const model = () => listReport('rolecall status', { columns, rows }, totalText(sorted));
+  const model = () => listReport('status', { columns, rows }, totalText(sorted));
   return renderReport(value, model, { ...options, notice: accounts[0]?.allPaused ?? null });
 }
 
@@ -270,8 +284,8 @@ export function actionText(action: RecordedAction): string {
   return Object.hasOwn(ACTION_TEXTS, action) ? ACTION_TEXTS[action] : action;
 }
 
-/** One row for each action. */
-function actionsTable(actions: readonly OperatorActionRecord[]): Group {
+/** All given actions. json is an array of them. */
+export function renderActions(actions: readonly OperatorActionRecord[], options: ReportOptions): string {
   const rows = actions.map(({ at, account, by, via, action, detail }): Line[] => [
     [briefInstant(at)],
     account === ALL_ACCOUNTS ? ['all accounts'] : [code(account)],
@@ -280,13 +294,7 @@ function actionsTable(actions: readonly OperatorActionRecord[]): Group {
     [actionText(action)],
     detail === null ? [] : [action === 'approve' ? code(detail) : detail],
   ]);
-  return { columns: columnsOf('When (UTC)', 'Account', 'Who', 'Via', 'What', 'Detail'), rows };
-}
-
-/** All given actions. json is an array of them. */
-export function renderActions(actions: readonly OperatorActionRecord[], options: ReportOptions): string {
+  const columns = columnsOf('When (UTC)', 'Account', 'Who', 'Via', 'What', 'Detail');
   const value = actions.map((action) => publishedFields(actionSchema, action));
-  const summary = listSummary(actions.length, 'action', options);
-  const model = () => listReport('rolecall history --actions', actionsTable(actions), summary);
-  return renderReport(value, model, options);
+  return renderList(['history --actions', 'action'], value, { columns, rows }, options);
 }

@@ -1,7 +1,6 @@
 // Renders a report in the requested format: json prints the value itself, with exactly the fields of the published schema in
 // its order; the other formats print the model. HTML is one file: no request, no script, light and dark, complete on paper.
 import {
-  type Group,
   type Report,
   type ReportOptions,
   toned,
@@ -11,7 +10,7 @@ import {
   shortened,
 } from './document.ts';
 import { reportToMarkdown } from './markdown.ts';
-import { count } from './formatting.ts';
+
 import { reportToText } from './text.ts';
 import { visibleJson, visible } from './escape-invisible.ts';
 import { z } from 'zod';
@@ -47,19 +46,6 @@ function withNotice(report: Report, { notice }: ReportOptions): Report {
   const { verdict } = report;
   const rest = verdict === undefined ? [] : [' ', ...verdict];
   return { ...report, verdict: [toned('bad', `${notice}.`), ...rest] };
-}
-
-/** `4 runs.`, or that there may be more. */
-export function listSummary(amount: number, noun: string, { limit }: ReportOptions): string {
-  if (amount === limit) return `${count(amount, noun)}, as many as --limit allows.`;
-  return amount === 0 ? `No ${noun}s.` : `${count(amount, noun)}.`;
-}
-
-/** The list under the title of the command. No row is left out; without rows there is no table. */
-export function listReport(title: string, table: Pick<Group, 'columns' | 'rows'>, summary: string): Report {
-  const groups = [{ ...table, heads: true as const }];
-  const sections = table.rows.length === 0 ? [] : [{ title: '', groups, textRows: Number.POSITIVE_INFINITY }];
-  return { title, documents: [{ title: [], sections, summary: [summary] }] };
 }
 
 /** The run's own fields. */
