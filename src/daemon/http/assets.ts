@@ -198,13 +198,7 @@ const LIVE_SCRIPT = `'use strict';
 })();
 `;
 
-interface Asset {
-  readonly path: string;
-  readonly type: string;
-  readonly text: string;
-}
-
-function asset(name: string, suffix: string, type: string, text: string): Asset {
+function asset(name: string, suffix: string, type: string, text: string) {
   return { path: `/assets/${name}-${sha256(text).slice(0, 16)}.${suffix}`, type, text };
 }
 
@@ -212,5 +206,5 @@ export const STYLESHEET = asset('pages', 'css', 'text/css; charset=utf-8', REPOR
 export const SCRIPT = asset('app', 'js', 'text/javascript; charset=utf-8', LIVE_SCRIPT);
 export const FAVICON = asset('favicon', 'svg', 'image/svg+xml', FAVICON_SVG);
 
-export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, FAVICON];
+export const ASSETS = [STYLESHEET, SCRIPT, FAVICON];
 export const ASSET_CACHING = 'public, max-age=31536000, immutable';

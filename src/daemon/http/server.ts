@@ -5,18 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { ListenError, errorCode } from '../../core/errors.ts';
 import { type AppOptions, buildApp } from './app.ts';
 
-export interface HttpLimits {
+const DEFAULT_LIMITS = {
   /** How long the headers of a request may take, and the complete request. */
-  readonly headersMs: number;
-  readonly requestMs: number;
-  /** How long a connection may be silent, except during a plan. */
-  readonly idleMs: number;
-  readonly connections: number;
-}
-
-const DEFAULT_LIMITS: HttpLimits = {
   headersMs: 5000,
   requestMs: 30_000,
+  /** How long a connection may be silent, except during a plan. */
   idleMs: 30_000,
   connections: 1000,
 };
@@ -26,7 +19,7 @@ export interface HttpOptions extends Omit<AppOptions, 'nowMs' | 'steadyMs'> {
   /** 0: any free port. */
   readonly port: number;
   /** Changes to DEFAULT_LIMITS. */
-  readonly limits?: Partial<HttpLimits>;
+  readonly limits?: Partial<typeof DEFAULT_LIMITS>;
   readonly nowMs?: () => number;
   readonly steadyMs?: () => number;
 }

@@ -140,23 +140,22 @@ const MAX_TEXT = 255;
 const TILES = ['need-you', 'held', 'to-apply', 'converged'] as const;
 type Tile = (typeof TILES)[number];
 
-export interface AccountFilter {
-  /** Words, each of which is a part of the name, region, states or commit, in any case; empty matches all. */
-  readonly text: string;
-  /** A tile or a state; also one that does not exist, in which no account is. */
-  readonly state: string | null;
-  /** Starts at 1. */
-  readonly page: number;
-}
+type AccountFilter = ReturnType<typeof accountFilterOf>;
 
 /** The filter in the query of an address. */
-export function accountFilterOf(query: (name: string) => string | undefined): AccountFilter {
+export function accountFilterOf(query: (name: string) => string | undefined) {
   const page = /^[1-9]\d{0,6}$/.test(query('page') ?? '') ? Number(query('page')) : 1;
-  return { text: (query('q') ?? '').trim().slice(0, MAX_TEXT), state: query('state') || null, page };
+  return {
+    /** Words, each of which is a part of the name, region, states or commit, in any case; empty matches all. */
+    text: (query('q') ?? '').trim().slice(0, MAX_TEXT),
+    /** A tile or a state; also one that does not exist, in which no account is. */
+    state: query('state') || null,
+    page,
+  };
 }
 
 /** The address of the page with this filter. */
-export function accountsAddress({ text, state, page }: AccountFilter): string {
+function accountsAddress({ text, state, page }: AccountFilter): string {
   return addressOf('/', { state: state ?? '', q: text, page: page > 1 ? String(page) : '' });
 }
 
