@@ -18,7 +18,11 @@ import { createPool } from './pool.ts';
 import { createHash } from 'node:crypto';
 import { HOST, isDead } from '../process-identity.ts';
 
-/** Opens the database of the store, with its tables. Throws StoreError. `engine` is replaced in tests, which set the time. */
+/**
+ * Opens the database of the store, and creates its tables if they are missing. With `isPatient`, a database that is not
+ * available is tried again until it is, and `assertUsable` throws its StoreError meanwhile. Throws StoreError. `engine` is
+ * replaced in tests, which set the time.
+ */
 export async function openPostgres(
   location: PostgresLocation,
   options: OpenOptions = {},
@@ -28,39 +32,16 @@ export async function openPostgres(
   // What decides whether this process may write must not wait for a busy pool.
   const quickPool = createPool({ ...location, pool: 1 }, true);
   const quick = databaseOver(new PostgresDialect({ pool: quickPool }), engine);
-  const opening = await openSchema(db, location, options);
-  return {
-    db,
-    quick,
-    assertUsable: () => opening.assertDone(),
-    write: () => writeNothing(quick, location),
-    // PostgreSQL checks what it reads.
-    verify: () => Promise.resolve(),
-    toStoreError: (error) => toStoreError(error, location),
-    async close() {
-      opening.stop();
-      await Promise.all([db.destroy(), quick.destroy()]);
-    },
-  };
-}
-
-const RETRY_MS = 1000;
-
-/**
- * Creates the tables if they are missing. With `isPatient`, a database that is not available is tried again until it is, and
- * `assertDone` throws the StoreError meanwhile.
- */
-async function openSchema(db: Database, location: PostgresLocation, options: OpenOptions) {
   const stopping = new AbortController();
   let problem: unknown = null;
-  const attempt = async (): Promise<void> => {
+  async function attempt(): Promise<void> {
     try {
       await migrate(db, location, options);
       problem = null;
     } catch (error) {
       problem = toStoreError(error, location);
     }
-  };
+  }
   async function tryAgain(): Promise<void> {
     while (problem !== null && !stopping.signal.aborted) {
       await sleep(RETRY_MS, stopping.signal);
@@ -75,12 +56,23 @@ async function openSchema(db: Database, location: PostgresLocation, options: Ope
     throw problem;
   }
   return {
-    stop: () => stopping.abort(),
-    assertDone(): void {
+    db,
+    quick,
+    assertUsable() {
       if (problem !== null) throw problem;
+    },
+    write: () => writeNothing(quick, location),
+    // PostgreSQL checks what it reads.
+    verify: () => Promise.resolve(),
+    toStoreError: (error) => toStoreError(error, location),
+    async close() {
+      stopping.abort();
+      await Promise.all([db.destroy(), quick.destroy()]);
     },
   };
 }
+
+const RETRY_MS = 1000;
 
 const WAITED = /^store_(unavailable|busy)$/;
 
