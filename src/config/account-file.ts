@@ -121,7 +121,7 @@ function readLists(
       continue;
     }
     const read = context.readCatalog(catalog);
-    if (read.leadsOut) report(file, at, LEADS_OUT);
+    if (context.files.leadsOut(catalog)) report(file, at, LEADS_OUT);
     else if (read.missing) {
       // The parent folders may look like tokens, so only the text of the setting decides.
       const shown = holdsToken(written) ? NOT_SHOWN : inQuotes(context.files.shown(catalog) ?? written);

@@ -17,14 +17,9 @@ export interface RolloutGlob {
   readonly place: ConfigIssue;
 }
 
-/** The accounts that run newer commits before this one, by its own file or by `defaults`. */
-export interface RolloutRead {
-  readonly name: string;
-  readonly rollout?: { readonly globs: readonly RolloutGlob[]; readonly isOwn: boolean } | undefined;
-}
-
 /** An account as read, with what is needed to compare it with the other accounts. */
-export interface AccountRead extends RolloutRead {
+export interface AccountRead {
+  readonly name: string;
   /** Absolute. */
   readonly file: string;
   readonly settings?: AccountSettings | undefined;
@@ -33,6 +28,8 @@ export interface AccountRead extends RolloutRead {
   readonly token?: { readonly ref: SecretRef; readonly place: ConfigIssue } | undefined;
   /** If it is valid. */
   readonly address?: AccountAddress | undefined;
+  /** The accounts that run newer commits before this one, by its own file or by `defaults`. */
+  readonly rollout?: { readonly globs: readonly RolloutGlob[]; readonly isOwn: boolean } | undefined;
   /** Whether the issues depend on the current day. */
   readonly isDated: boolean;
 }
@@ -122,9 +119,9 @@ export function inheritedRollout(name: string, rollout: Rollout): Rollout {
 
 /** Returns the errors of one account: a glob that matches no account, the account itself, or one that waits for it. */
 function checkRollouts(
-  reads: readonly RolloutRead[],
+  reads: readonly AccountRead[],
   defaults: readonly RolloutGlob[],
-): (read: RolloutRead) => ConfigIssue[] {
+): (read: AccountRead) => ConfigIssue[] {
   const known = new Map<string, readonly string[]>();
   const matched = (glob: string): readonly string[] => {
     const names = known.get(glob) ?? reads.map(({ name }) => name).filter(globMatcher(glob));

@@ -1,6 +1,6 @@
 // Loads a configuration and keeps the result, so that the next load parses only the files that changed. A daemon loads
 // the configuration again for each run, and parsing a thousand files takes seconds.
-import type { Configuration, ConfiguredAccount, SecretUse } from '../core/settings.ts';
+import type { Configuration, SecretUse } from '../core/settings.ts';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { ConfigIssue } from '../core/errors.ts';
@@ -11,7 +11,7 @@ import { type ServiceLayers, readServiceLayers } from './service-file.ts';
 import { type AccountContext, readAccount } from './account-file.ts';
 import { sortedIssues } from '../core/issue-limit.ts';
 import { type AccountRead, joinAccounts } from './join-accounts.ts';
-import { secretValue, withoutToken } from './secrets.ts';
+import { withoutToken } from './secrets.ts';
 import { type Catalogs, openCatalogs, listMerger } from './merge-lists.ts';
 import { checkTrust, trustOf } from './trust.ts';
 import type { CheckoutPlace } from '../core/ports/repository.ts';
@@ -90,9 +90,9 @@ export async function loadFiles(target: LoadTarget, before?: KeptLoad): Promise<
   const reads = [...accounts.values()].map((account) => checkTrust(account.read, trust, files));
   const shown = (file: string): string => files.shown(file) ?? folder;
   const tokens = reads.flatMap(tokenUse);
-  const joined = withoutTokens(
-    joinAccounts(reads, read.settings !== undefined, shown, read.defaultRollout),
-    tokens,
+  const refs = new Map(tokens.map(({ account, ref }) => [account, ref]));
+  const joined = joinAccounts(reads, read.settings !== undefined, shown, read.defaultRollout).map((account) =>
+    withoutToken(account, refs.get(account.name)),
   );
   const issues = [
     ...read.issues,
@@ -138,14 +138,14 @@ function holds(
 /**
  * The account files. With `hasCheckout` they are those of the repository, otherwise those beside the service file.
  */
-export function matchAccounts(
+function matchAccounts(
   { read, folder, digests }: ServiceLayers,
   files: ConfigurationFiles,
   hasCheckout: boolean,
 ): { matched: readonly string[]; issues: readonly ConfigIssue[] } {
   if (read.accounts === undefined) return { matched: [], issues: [] };
   const { pattern, place } = read.accounts;
-  const { files: found, leadingOut, unreadable, isIncomplete } = matchPaths(pattern, folder, files);
+  const { files: found, search } = matchPaths(pattern, folder, files);
   // A wide glob matches the service file too.
   const matched = found.filter((account) => !digests.has(account));
   const notSearched =
@@ -154,8 +154,11 @@ export function matchAccounts(
       const shown = files.shown(way) ?? 'a folder';
       return { ...place, message: `${shown} is not searched for accounts: ${why}` };
     };
-  const outside = [...leadingOut.map(notSearched(LEADS_OUT)), ...unreadable.map(notSearched(UNREADABLE))];
-  if (isIncomplete) {
+  const outside = [
+    ...[...search.leadingOut].map(notSearched(LEADS_OUT)),
+    ...[...search.unreadable].map(notSearched(UNREADABLE)),
+  ];
+  if (search.isIncomplete) {
     const message = `the glob \`accounts\` matches more than ${MAX_FOLDERS} folders, and not all were searched; write the folder of the accounts into it`;
     return { matched, issues: [...outside, { ...place, message }] };
   }
@@ -170,7 +173,7 @@ export function matchAccounts(
 }
 
 /** Warnings for YAML files beside or below the accounts that nothing uses: an account may be missing by mistake. */
-export function unusedFiles(
+function unusedFiles(
   service: ServiceLayers,
   files: ConfigurationFiles,
   { matched, used }: { readonly matched: readonly string[]; readonly used: ReadonlySet<string> },
@@ -210,19 +213,6 @@ function tokenUse({ name, token, issues }: AccountRead): SecretUse[] {
   if (issues.some((issue) => issue.file === file && issue.line === line && issue.column === column))
     return [];
   return [{ ref: token.ref, what: `token of ${name}`, account: name, file, line, column }];
-}
-
-/** Removes the token of each account from the messages about its file. Reads no token of an account without messages. */
-function withoutTokens(
-  accounts: readonly ConfiguredAccount[],
-  tokens: readonly SecretUse[],
-): readonly ConfiguredAccount[] {
-  const refs = new Map(tokens.map(({ account, ref }) => [account, ref]));
-  return accounts.map((account) => {
-    const ref = refs.get(account.name);
-    const token = account.issues.length === 0 || ref === undefined ? undefined : secretValue(ref);
-    return token === undefined ? account : withoutToken(account, token);
-  });
 }
 
 /** The folders of the accounts; without accounts, the folder that the glob names before its first `*` or `?`. */

@@ -16,8 +16,6 @@ export interface CatalogRead {
   readonly issues: readonly ConfigIssue[];
   /** The file does not exist, so the issue belongs to the account's `extends`. */
   readonly missing: boolean;
-  /** Its path leads out of the repository that contains the configuration. */
-  readonly leadsOut: boolean;
 }
 
 /** The catalogs of one load: each is read once for all accounts, and parsed when the first account needs it. */
@@ -38,17 +36,14 @@ export function openCatalogs(files: ConfigurationFiles, today: string): Catalogs
   return {
     digest: (file) => source(file).digest,
     read(file) {
-      const found = reads.get(file) ?? {
-        ...readCatalog(source(file), today),
-        leadsOut: files.leadsOut(file),
-      };
+      const found = reads.get(file) ?? readCatalog(source(file), today);
       reads.set(file, found);
       return found;
     },
   };
 }
 
-function readCatalog(read: SourceRead, today: string): Omit<CatalogRead, 'leadsOut'> {
+function readCatalog(read: SourceRead, today: string): CatalogRead {
   const nothing = { lists: {}, allowed: [], missing: false };
   if ('issue' in read) return { ...nothing, issues: [read.issue], missing: read.missing };
   const { file, issues } = parseYaml(read.source);

@@ -20,58 +20,91 @@ export interface FolderLookup {
   leadsOut(file: string): boolean;
 }
 
-export interface GlobMatches {
-  /** Absolute and sorted. Includes folders that are named like a YAML file, so that the mistake is reported. */
-  readonly files: readonly string[];
-  /** The folders that lead out of the repository, which were not searched. */
-  readonly leadingOut: readonly string[];
-  /** The folders that cannot be listed. */
-  readonly unreadable: readonly string[];
-  /** There are more than MAX_FOLDERS folders, and not all were searched. */
-  readonly isIncomplete: boolean;
-}
-
 /** The search blocks the process; this many folders take about 100 ms. */
 export const MAX_FOLDERS = 5000;
 
-/** What a search collects. */
-interface Findings {
-  readonly leadingOut: Set<string>;
-  readonly unreadable: Set<string>;
+/** One search: what is in the folders, and which of them were not searched. */
+class Search {
+  /** The folders that lead out of the repository, which were not searched. */
+  readonly leadingOut = new Set<string>();
+  /** The folders that cannot be listed. */
+  readonly unreadable = new Set<string>();
+  /** There are more than MAX_FOLDERS folders, and not all were searched. */
+  isIncomplete = false;
+  readonly #lookup: FolderLookup;
   /** The number of folders searched for the current segment of the glob. */
-  folders: number;
-  isIncomplete: boolean;
+  #folders = 0;
+
+  constructor(lookup: FolderLookup) {
+    this.#lookup = lookup;
+  }
+
+  /** What a segment of a glob matches in the folders. */
+  step(folders: readonly string[], segment: string, isLast: boolean): string[] {
+    this.#folders = 0;
+    // Distinct, because `*/../*` would multiply the paths.
+    return [...new Set(folders.flatMap((folder) => this.#matches(folder, segment, isLast)))];
+  }
+
+  itemsOf(folder: string): readonly FolderItem[] {
+    const items = this.#lookup.list(folder);
+    if (items === null) this.unreadable.add(folder);
+    return items ?? [];
+  }
+
+  /** The folder and all folders below it, without those that `left` matches. Links are not followed, since they may form a cycle. */
+  foldersBelow(folder: string, left = /^\./u): string[] {
+    if (this.#isClosed(folder)) return [];
+    const below = this.itemsOf(folder).filter(
+      ({ name, isFolder, isLink }) => isFolder && isLink !== true && !left.test(name),
+    );
+    return [folder, ...below.flatMap(({ name }) => this.foldersBelow(path.join(folder, name), left))];
+  }
+
+  #matches(parent: string, segment: string, isLast: boolean): string[] {
+    if (segment === '..') return [path.dirname(parent)];
+    const isDeep = segment === '**';
+    if (!isDeep && this.#isClosed(parent)) return [];
+    const folders = isDeep ? this.foldersBelow(parent) : [parent];
+    if (isDeep && !isLast) return folders;
+    // A backslash is an ordinary character of a path. Not a regular expression, since the glob may be hostile.
+    const matches = globMatcher(segment.replaceAll('\\', '\\\\'));
+    const isMatch = ({ name }: FolderItem): boolean =>
+      (segment.startsWith('.') || !name.startsWith('.')) && matches(name);
+    return folders.flatMap((below) => {
+      const items = this.itemsOf(below).filter(isMatch);
+      const outside = isLast ? [] : items.filter(({ leadsOut }) => leadsOut === true);
+      for (const { name } of outside) this.leadingOut.add(path.join(below, name));
+      const found = items.filter((item) => (isLast ? looksLikeFile(item) : item.isFolder));
+      return found.map(({ name }) => path.join(below, name));
+    });
+  }
+
+  /** Whether a folder must not be listed: it leads out of the repository, or there were too many folders. */
+  #isClosed(folder: string): boolean {
+    this.#folders += 1;
+    if (this.#folders > MAX_FOLDERS) this.isIncomplete = true;
+    else if (this.#lookup.leadsOut(folder)) this.leadingOut.add(folder);
+    else return false;
+    return true;
+  }
 }
 
-interface Step {
-  readonly segment: string;
-  readonly isLast: boolean;
-  readonly lookup: FolderLookup;
-  readonly findings: Findings;
-}
-
-/** Every path that matches. As in shells, hidden files match only a segment that starts with a dot. */
-export function matchPaths(pattern: string, folder: string, lookup: FolderLookup): GlobMatches {
+/**
+ * Every path that matches, sorted, and the search. Includes folders that are named like a YAML file, so that the mistake is
+ * reported. As in shells, hidden files match only a segment that starts with a dot.
+ */
+export function matchPaths(pattern: string, folder: string, lookup: FolderLookup) {
   const { root } = path.parse(pattern);
   const segments = segmentsOf(pattern.slice(root.length)).filter((segment) => segment !== '.');
   const wild = segments.findIndex((segment) => /[*?]/u.test(segment));
   // Folders without a wildcard are not listed: perhaps this process may only pass through them.
   const fixed = segments.splice(0, wild === -1 ? segments.length - 1 : wild);
-  const findings = noFindings();
+  const search = new Search(lookup);
   let found = [path.resolve(folder, root, ...fixed)];
-  for (const [index, segment] of segments.entries()) {
-    findings.folders = 0;
-    const isLast = index === segments.length - 1;
-    const step = (parent: string): string[] => matchSegment(parent, { segment, isLast, lookup, findings });
-    // Distinct, because `*/../*` would multiply the paths.
-    found = [...new Set(found.flatMap(step))];
-  }
-  return {
-    files: found.toSorted(compareCodePoints),
-    leadingOut: [...findings.leadingOut],
-    unreadable: [...findings.unreadable],
-    isIncomplete: findings.isIncomplete,
-  };
+  for (const [index, segment] of segments.entries())
+    found = search.step(found, segment, index === segments.length - 1);
+  return { files: found.toSorted(compareCodePoints), search };
 }
 
 /**
@@ -79,10 +112,12 @@ export function matchPaths(pattern: string, folder: string, lookup: FolderLookup
  * folders beyond MAX_FOLDERS.
  */
 export function yamlBelow(folder: string, lookup: FolderLookup): readonly string[] {
-  const findings = noFindings();
-  return foldersBelow(folder, lookup, findings, /^\.(?:git|\.)/u)
+  const search = new Search(lookup);
+  return search
+    .foldersBelow(folder, /^\.(?:git|\.)/u)
     .flatMap((below) =>
-      itemsOf(below, lookup, findings)
+      search
+        .itemsOf(below)
         // `.#name` is the lock file of an editor, `._name` has what macOS knows of a file.
         .filter(({ name, isFolder }) => !isFolder && isYaml(name) && !/^\.[#_]/u.test(name))
         .map(({ name }) => path.join(below, name)),
@@ -109,35 +144,6 @@ function matchesFrom([step, ...steps]: readonly GlobStep[], names: readonly stri
   return step(name) && matchesFrom(steps, below);
 }
 
-function matchSegment(parent: string, { segment, isLast, lookup, findings }: Step): string[] {
-  if (segment === '..') return [path.dirname(parent)];
-  const isDeep = segment === '**';
-  const closed = !isDeep && isClosed(parent, lookup, findings);
-  const folders = isDeep ? foldersBelow(parent, lookup, findings) : closed ? [] : [parent];
-  if (isDeep && !isLast) return folders;
-  // A backslash is an ordinary character of a path. Not a regular expression, since the glob may be hostile.
-  const matches = globMatcher(segment.replaceAll('\\', '\\\\'));
-  const isMatch = ({ name }: FolderItem): boolean =>
-    (segment.startsWith('.') || !name.startsWith('.')) && matches(name);
-  return folders.flatMap((below) => {
-    const items = itemsOf(below, lookup, findings).filter(isMatch);
-    const outside = isLast ? [] : items.filter(({ leadsOut }) => leadsOut === true);
-    for (const { name } of outside) findings.leadingOut.add(path.join(below, name));
-    const found = items.filter((item) => (isLast ? looksLikeFile(item) : item.isFolder));
-    return found.map(({ name }) => path.join(below, name));
-  });
-}
-
-function noFindings(): Findings {
-  return { leadingOut: new Set(), unreadable: new Set(), folders: 0, isIncomplete: false };
-}
-
-function itemsOf(folder: string, lookup: FolderLookup, findings: Findings): readonly FolderItem[] {
-  const items = lookup.list(folder);
-  if (items === null) findings.unreadable.add(folder);
-  return items ?? [];
-}
-
 /** A folder that is named like a YAML file counts as a file, so that reading it reports the mistake. */
 function looksLikeFile({ name, isFolder }: FolderItem): boolean {
   return !isFolder || isYaml(name);
@@ -145,30 +151,6 @@ function looksLikeFile({ name, isFolder }: FolderItem): boolean {
 
 function isYaml(name: string): boolean {
   return /\.ya?ml$/iu.test(name);
-}
-
-/** Whether a folder must not be listed: it leads out of the repository, or there were too many folders. */
-function isClosed(folder: string, lookup: FolderLookup, findings: Findings): boolean {
-  findings.folders += 1;
-  if (findings.folders > MAX_FOLDERS) {
-    findings.isIncomplete = true;
-    return true;
-  }
-  if (!lookup.leadsOut(folder)) return false;
-  findings.leadingOut.add(folder);
-  return true;
-}
-
-/** The folder and all folders below it, without those that `left` matches. Links are not followed, since they may form a cycle. */
-function foldersBelow(folder: string, lookup: FolderLookup, findings: Findings, left = /^\./u): string[] {
-  if (isClosed(folder, lookup, findings)) return [];
-  const below = itemsOf(folder, lookup, findings).filter(
-    ({ name, isFolder, isLink }) => isFolder && isLink !== true && !left.test(name),
-  );
-  return [
-    folder,
-    ...below.flatMap(({ name }) => foldersBelow(path.join(folder, name), lookup, findings, left)),
-  ];
 }
 
 function segmentsOf(text: string): string[] {

@@ -8,13 +8,7 @@ import { filesOnDisk } from './files-on-disk.ts';
 import { placeIn, shownPath } from './yaml/source-text.ts';
 import { Secret } from '../core/secret.ts';
 import { looksLikeSecret } from '../core/secret-looks.ts';
-import type {
-  AccountSettings,
-  Configuration,
-  ConfiguredAccount,
-  SecretRef,
-  SecretUse,
-} from '../core/settings.ts';
+import type { AccountSettings, Configuration, ConfiguredAccount, SecretRef } from '../core/settings.ts';
 import { OWN_SECRET, untrustedFile } from './trust.ts';
 
 /** Longer than any token or key. */
@@ -60,7 +54,7 @@ export async function checkSecrets(
     if (account !== undefined && 'value' in one && one.value !== '' && own.has(one.value)) {
       return [{ ...place, message: `${what}: ${OWN_SECRET}`, severity: 'error' }];
     }
-    const problem = unusableProblem(use, one);
+    const problem = unusableProblem(one, use.isKeyFile);
     if (problem === undefined) return [];
     const message = `${what}: ${shownRef(use.ref, one.isFound)} ${problem}`;
     return [{ ...place, message, severity: 'warning' }];
@@ -106,12 +100,6 @@ export async function resolveToken(settings: AccountSettings): Promise<Secret> {
   return new Secret(value);
 }
 
-/** The value of a reference for `withoutToken`, or undefined if there is none. */
-export function secretValue(ref: SecretRef): string | undefined {
-  const found = find(ref, process.env);
-  return 'value' in found ? found.value : undefined;
-}
-
 /** A secret without the byte order mark and the line ends that editors add. */
 export function stripped(text: string): string {
   let end = text.length;
@@ -132,7 +120,7 @@ export async function readAuthorities(file: string): Promise<string> {
 
 function findUsable(ref: SecretRef, what: string): Extract<Found, { value: string }> {
   const found = find(ref, process.env);
-  const problem = 'problem' in found ? found.problem : valueProblem(found.value);
+  const problem = unusableProblem(found);
   if (problem === undefined && 'value' in found) return found;
   throw new SecretError(`${what}: ${shownRef(ref, found.isFound)} ${problem ?? 'is not set'}`);
 }
@@ -161,21 +149,14 @@ function readProblem(code: string): string {
   return `cannot be read (${code})`;
 }
 
-function unusableProblem({ isKeyFile }: SecretUse, found: Found): string | undefined {
+/** Why a value cannot be used. A key file is read by ssh, whatever is in it. */
+function unusableProblem(found: Found, isKeyFile = false): string | undefined {
   if ('problem' in found) return found.problem;
-  return isKeyFile === true ? emptyProblem(found.value) : valueProblem(found.value);
-}
-
-function emptyProblem(value: string): string | undefined {
-  return value === '' ? 'is empty' : undefined;
-}
-
-function valueProblem(value: string): string | undefined {
-  if (value === '') return 'is empty';
-  if (!/^[\x20-\x7e]+$/u.test(value))
+  if (found.value === '') return 'is empty';
+  if (isKeyFile) return undefined;
+  if (!/^[\x20-\x7e]+$/u.test(found.value))
     return 'has characters that are not allowed in an HTTP header, such as a line break';
-  if (value.trim() !== value) return 'starts or ends with white space';
-  return undefined;
+  return found.value.trim() === found.value ? undefined : 'starts or ends with white space';
 }
 
 /**
@@ -197,10 +178,11 @@ export function copiedToken(
   return { ...place, line: 1, column: 1, message };
 }
 
-/** The same account with its token removed from the messages about its files. */
-export function withoutToken(account: ConfiguredAccount, token: string): ConfiguredAccount {
-  if (token.length < SHORTEST_COPY) return account;
-  const secret = new Secret(token);
+/** The same account with its token removed from the messages about its files. Reads no token without messages. */
+export function withoutToken(account: ConfiguredAccount, ref: SecretRef | undefined): ConfiguredAccount {
+  const found = account.issues.length === 0 || ref === undefined ? undefined : find(ref, process.env);
+  if (found === undefined || 'problem' in found || found.value.length < SHORTEST_COPY) return account;
+  const secret = new Secret(found.value);
   const issues = account.issues.map((issue) => ({ ...issue, message: secret.scrub(issue.message) }));
   return { ...account, issues };
 }
