@@ -8,7 +8,7 @@ import type { ConfigCommit, Configuration } from '../core/settings.ts';
 import type { ConfigurationFiles } from './configuration-files.ts';
 import { filesOnDisk, pinnedPath } from './files-on-disk.ts';
 import { sleep } from '../system/clock.ts';
-import { type KeptLoad, type LoadTarget, currentDay, isUpToDate, loadFiles } from './load-files.ts';
+import { type KeptLoad, type LoadTarget, currentDay, isUpToDate, loadFiles } from './load-configuration.ts';
 
 export interface ConfigurationSource {
   /** Reads and parses the files that changed. Returns the same object as last time if none has changed. */
