@@ -18,7 +18,7 @@ export interface RegularFile {
   readonly bytes: Buffer;
   /** The path of the file that was read, with all links resolved. */
   readonly realPath: string;
-  /** The file changed during the read. */
+  /** The file changed during the read, or has another size than its file system reports. */
   readonly isChanged: boolean;
 }
 
@@ -49,7 +49,8 @@ export function readRegularFile(file: string, maxBytes: number): RegularFile {
       const before = fstatSync(handle, { bigint: true });
       if (!before.isFile()) throw new FileError('irregular');
       const bytes = readAtMost(handle, maxBytes);
-      const isChanged = stampOf(fstatSync(handle, { bigint: true })) !== stampOf(before);
+      const isSame = stampOf(fstatSync(handle, { bigint: true })) === stampOf(before);
+      const isChanged = !isSame || BigInt(bytes.length) !== before.size;
       return { bytes, realPath: openedPath(handle) ?? realpathSync.native(file), isChanged };
     } finally {
       closeSync(handle);
