@@ -43,6 +43,7 @@ describe.skipIf(!hasPostgres)('three replicas', () => {
         restMs: LEASE_MS + EVERY_SECONDS * 1000,
         store: 'postgres',
         behindMs: 2 * LEASE_MS,
+        clocksApartMs: 15_000,
       } as const;
       const kindsOver = Math.min(4, SECONDS / 30);
       const neverLogged = /bug in rolecall|token-of-/;

@@ -13,7 +13,7 @@ import {
   startListService,
 } from '../support/list-service.ts';
 import { table } from '../support/table.ts';
-import { makeWorkspace, type Workspace, writeAccount } from '../support/workspace.ts';
+import { clockAhead, makeWorkspace, type Workspace, writeAccount } from '../support/workspace.ts';
 
 /** How many cells are tried at the same time. */
 const LANES = Number(process.env['ROLECALL_LANES'] ?? 3);
@@ -247,17 +247,9 @@ async function makeLane(): Promise<Lane> {
   return { workspace: makeWorkspace('token-of-acme'), service: await startListService() };
 }
 
-/** Sets the clock of a program ahead. */
-function ahead(hours: number): Record<string, string> {
-  if (hours === 0) return {};
-  const code = `const now = Date.now, aheadMs = ${hours * HOUR_MS}; Date.now = () => now() + aheadMs;
-globalThis.Date = class extends Date { constructor(...args) { args.length === 0 ? super(Date.now()) : super(...args); } };`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
-}
-
 async function apply(workspace: Workspace, args: readonly string[] = [], hours = 0): Promise<string> {
   const command = ['apply', '--yes', '--format', 'json', ...args];
-  const { status, stdout } = await workspace.start(command, { env: ahead(hours) }).ended;
+  const { status, stdout } = await workspace.start(command, { env: clockAhead(hours * HOUR_MS) }).ended;
   const runs: unknown = stdout === '' ? [] : JSON.parse(stdout);
   const run: unknown = Array.isArray(runs) ? runs[0] : null;
   const printed = typeof run === 'object' && run !== null && 'status' in run ? String(run.status) : '?';

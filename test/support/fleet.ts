@@ -8,7 +8,7 @@ import { ownPostgres, type OwnCluster, queryPostgres } from './postgres.ts';
 import { pick, randomNumbers } from './random.ts';
 import { PROXIED, type RecordingProxy, startProxy } from './recording-proxy.ts';
 import { scene, type Scene, tokenVariable } from './scene.ts';
-import { until } from './workspace.ts';
+import { clockAhead, until } from './workspace.ts';
 
 export interface FleetOptions {
   readonly accounts: number;
@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly store: 'sqlite' | 'postgres';
   /** How much later the last daemon receives each commit; 0: all read the same folder, without git. */
   readonly behindMs: number;
+  /** How much the clock of each daemon is ahead of that of the one before it. */
+  readonly clocksApartMs?: number;
   /** More variables of each daemon. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -137,9 +139,11 @@ async function startMember(
   folder: string | null,
 ): Promise<Member> {
   const proxy = await startProxy(fleet.on.sandbox.url);
+  const aheadMs = place * (fleet.options.clocksApartMs ?? 0);
   const env = {
     ...proxy.env,
     ...fleet.options.env,
+    ...clockAhead(aheadMs),
     ...(fleet.cluster === null ? {} : { ROLECALL_DATABASE_URL: fleet.cluster.url }),
   };
   const from = folder === null ? fleet.on : { start: startIn(fleet.on, folder) };

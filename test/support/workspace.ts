@@ -199,3 +199,11 @@ export async function until(
     await new Promise((resolve) => setTimeout(resolve, waitedMs < 500 ? 20 : 50));
   }
 }
+
+/** The environment of a program whose clock is ahead. */
+export function clockAhead(aheadMs: number): Readonly<Record<string, string>> {
+  if (aheadMs === 0) return {};
+  const code = `const now = Date.now; Date.now = () => now() + ${aheadMs};
+globalThis.Date = class extends Date { constructor(...args) { args.length === 0 ? super(Date.now()) : super(...args); } };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+}
