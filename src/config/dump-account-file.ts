@@ -108,7 +108,8 @@ function update(root: Root, catalogs: readonly Catalog[], contents: AccountConte
   const extended = listAt(root, 'extends');
   if (extended !== undefined) removeItems(extended, (_, index) => reasons[index] !== undefined);
   removeAllowances(root, names, notes);
-  for (const [kind, contained] of names) updateList(root, kind, contained, namesOf(kept, kind), notes);
+  for (const [kind, contained] of names)
+    updateList(root, kind, { contained, inherited: namesOf(kept, kind) }, notes);
   protectUnwritable(root, [...names.keys()], contents);
   addPin(root, contents.remoteAccountId);
 }
@@ -162,8 +163,7 @@ function removeAllowances(root: Root, names: Names, notes: string[]): void {
 function updateList(
   root: Root,
   kind: Kind,
-  contained: ReadonlySet<string>,
-  inherited: ReadonlySet<string>,
+  { contained, inherited }: Readonly<Record<'contained' | 'inherited', ReadonlySet<string>>>,
   notes: string[],
 ): void {
   const key = LIST_KEYS[kind];

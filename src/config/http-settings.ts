@@ -101,8 +101,8 @@ export type HttpFile = z.output<typeof httpSchema>;
 export function checkHttp(file: YamlFile, raw: Raw): void {
   checkListen(file, raw);
   checkTokens(file, raw);
-  checkNeed(file, raw, 'identityHeader', 'trustedProxies', 'because anybody else could send the header');
-  checkNeed(file, raw, 'operators', 'identityHeader', 'which reports the names');
+  if (lacks(raw, 'identityHeader', 'trustedProxies')) report(file, ['http', 'identityHeader'], NEEDS_PROXIES);
+  if (lacks(raw, 'operators', 'identityHeader')) report(file, ['http', 'operators'], NEEDS_HEADER);
 }
 
 /** The settings, with absolute paths. */
@@ -136,11 +136,13 @@ function checkListen(file: YamlFile, raw: Raw): void {
   }
 }
 
-/** A header that no proxy guards could be sent by anybody; names that no proxy reports have no effect. */
-function checkNeed(file: YamlFile, raw: Raw, key: string, other: string, reason: string): void {
-  if (!hasItems(raw[key]) || hasItems(raw[other])) return;
-  const message = `\`http.${key}\` needs \`http.${other}\`, ${reason}; add it, or remove this`;
-  report(file, ['http', key], message);
+const NEEDS_PROXIES =
+  '`http.identityHeader` needs `http.trustedProxies`, because anybody else could send the header; add it, or remove this';
+const NEEDS_HEADER =
+  '`http.operators` needs `http.identityHeader`, which reports the names; add it, or remove this';
+
+function lacks(raw: Raw, key: string, other: string): boolean {
+  return hasItems(raw[key]) && !hasItems(raw[other]);
 }
 
 function hasItems(value: unknown): boolean {
