@@ -54,9 +54,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
  * without a decision that the program may grow. Lines are lines of code, without blanks and comments.
  */
 const AT_MOST = {
-  files: 284,
-  lines: 32_931,
-  testLines: 48_403,
+  files: 255,
+  lines: 31_982,
+  testLines: 48_402,
   floors: 9,
   circles: 0,
 };

@@ -9,7 +9,7 @@ import { ENGINE } from '../../unit/store/fixture.ts';
 import type { Script } from './script.ts';
 import { scripts } from './scripts.ts';
 
-const DEFAULT_RUNS = ENGINE === 'sqlite' ? 20 : 3;
+const DEFAULT_RUNS = ENGINE === 'sqlite' ? 14 : 2;
 const RUNS = runsOf(DEFAULT_RUNS);
 const alone = scriptToReplay();
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { LARGEST_ANSWER_BYTES } from '../../../src/core/limits.ts';
+import { someOf } from '../../support/thorough.ts';
 import { ALWAYS, client, json, serve, TOKEN } from './loopback.ts';
 
 const LIST = JSON.stringify([{ _id: '1', name: 'Ä'.repeat(50) }]);
@@ -129,7 +130,7 @@ describe('a secret that the server echoes', () => {
     expect(reported).not.toContain(TOKEN);
   });
 
-  it.each(spellings)('%s is in no outcome of a create or delete', async (_, spell) => {
+  it.each(someOf(spellings, 1))('%s is in no outcome of a create or delete', async (_, spell) => {
     const server = await serve(
       (response, { headers }) =>
         response
