@@ -73,7 +73,8 @@ function daemonOf(options: DaemonApiOptions) {
     isStopping,
     async overview() {
       const errors = registry.serviceErrors();
-      const problems = [registry.sourceProblem(), ...options.problems()];
+      // A run and the loop may report the same problem of the store.
+      const problems = [...new Set([registry.sourceProblem(), ...options.problems()])];
       return {
         version: options.version,
         startedAt,
