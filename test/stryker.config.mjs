@@ -11,11 +11,7 @@ export default {
   ],
   // Texts for people may be worded freely; names of rules and codes may not. See support/sentences.mjs.
   ignorers: ['sentences'],
-  mutate: [
-    'src/core/**/*.ts',
-    'src/run/{apply-context,apply-creates,apply-deletes,approval,execute-plan,freeze,probe-empty-list,run-history}.ts',
-    'src/run/{apply-deletes,lease,observe,operation-log,unsettled-operations,account-guard,plan-account,reconcile,run-result,settle,verify}.ts',
-  ],
+  mutate: ['src/core/**/*.ts', 'src/run/*.ts'],
   coverageAnalysis: 'perTest',
   // What is only evaluated when a file is loaded (tables, constants) would run every test for each mutant. Most of it is
   // killed by the first test all the same; it is left out for time.
