@@ -136,8 +136,8 @@ async function fixedSnapshot(reader: Reader, place: Place): Promise<SnapshotReco
   throw new StoreError(
     'snapshot_unknown',
     runId === null
-      ? `no snapshot ${place.id} is stored, or \`retention.snapshots\` has deleted it; run \`rolecall history --lists\` to list the snapshots`
-      : `run ${runId} has no snapshot: it ended before it had read the lists, or \`retention.snapshots\` has deleted it`,
+      ? `no snapshot ${place.id} is stored, or \`retention\` has deleted it; run \`rolecall history --lists\` to list the snapshots`
+      : `run ${runId} has no snapshot: it ended before it had read the lists, or \`retention\` has deleted it`,
   );
 }
 
