@@ -7,7 +7,8 @@ import { StoreError } from '../core/errors.ts';
 
 const require = createRequire(import.meta.url);
 const isOld = Number.parseInt(process.versions.node, 10) < 22;
-const NAME = isOld ? 'better-sqlite3-12' : 'better-sqlite3';
+/** The package of the driver. */
+export const DRIVER = isOld ? 'better-sqlite3-12' : 'better-sqlite3';
 
 /** The driver, with the same interface in both versions. Throws StoreError at import when it is not installed. */
 export const SQLite: typeof Driver = load();
@@ -17,14 +18,9 @@ export declare namespace SQLite {
   export type Statement = Driver.Statement;
 }
 
-/** The path of the driver, for another Node.js process. */
-export function sqlitePath(): string {
-  return require.resolve(NAME);
-}
-
 function load(): typeof Driver {
   try {
-    const driver = require(NAME) as typeof Driver; // its own types
+    const driver = require(DRIVER) as typeof Driver; // its own types
     // The driver loads its binary when it first opens a database.
     new driver(':memory:').close();
     return driver;

@@ -1,8 +1,9 @@
 // A backup of a store in use.
 import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SQLite, sqlitePath } from '../../../src/system/sqlite.ts';
+import { DRIVER, SQLite } from '../../../src/system/sqlite.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { backupStore } from '../../../src/store/backup.ts';
 import { sqliteFixture, newFolder } from './fixture.ts';
@@ -16,9 +17,13 @@ async function startWriter(file: string): Promise<void> {
     write.run();
     process.stdout.write('ready');
     for (;;) write.run();`;
-  const child = spawn(process.execPath, ['--eval', program, sqlitePath(), file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--eval', program, createRequire(import.meta.url).resolve(DRIVER), file],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   onTestFinished(() => void child.kill('SIGKILL'));
   await new Promise((resolve, reject) => {
     child.stdout.once('data', resolve);
