@@ -1,6 +1,7 @@
 // The arguments and options of the commands whose work is in files of their own, and of the sandbox. These files are imported
 // when the command runs, so that the help appears at once.
 import { Option } from 'commander';
+import { ACCOUNT_STATES } from '../core/journal.ts';
 import {
   type CommandLine,
   ACCOUNTS_HELP,
@@ -120,6 +121,7 @@ export function addStatus({ program, report }: CommandLine): void {
   addReportOptions(program.command('status'))
     .description('show the state of each account, its last and its next run')
     .argument('[account...]', ACCOUNTS_HELP)
+    .addOption(new Option('--state <state>', 'only accounts in this state').choices(ACCOUNT_STATES))
     .option('--watch', 'show it again every 2 s; not on a terminal: whenever an account changes')
     .action(
       report(async (context, names: string[], flags: StatusFlags) => {

@@ -18,6 +18,7 @@ import {
 } from './load-accounts.ts';
 
 export interface StatusFlags extends OutputOptions {
+  readonly state?: AccountStatus['state'];
   readonly watch?: true;
 }
 
@@ -29,7 +30,7 @@ export async function showStatuses(
 ): Promise<ExitStatus> {
   if (flags.watch === true) return await watchStatuses(context, names, flags);
   const nowMs = Date.now();
-  const statuses = await readStatuses(await loadForStore(context.configFile), names, nowMs);
+  const statuses = await readStatuses(await loadForStore(context.configFile), names, nowMs, flags.state);
   await printReport(flags, (render) => renderStatus(statuses, nowMs, render));
   return EXIT.done;
 }
@@ -42,26 +43,23 @@ async function readStatuses(
   configuration: Pick<Loaded, 'service' | 'accounts'>,
   names: readonly string[],
   nowMs: number,
+  only: StatusFlags['state'],
 ): Promise<readonly AccountStatus[]> {
   const journal = await openExistingJournal(configuration.service);
   try {
     const reader = journal?.reader ?? { accounts: async () => [], pauseOfAll: async () => null };
     const allPaused = describePause(await reader.pauseOfAll(nowMs));
     const accounts = selectAccounts(await knownAccounts(reader, configuration.accounts), names);
-    return accounts.map((account) => ({
-      ...statusOf(account, nowMs),
-      allPaused,
-      nextRun: nextRunOf(account, nowMs),
-    }));
+    return accounts
+      .map((account) => statusOf(account, nowMs, allPaused))
+      .filter(({ state }) => only === undefined || state === only);
   } finally {
     await journal?.close();
   }
 }
 
-function statusOf(
-  { name, configured, record }: KnownAccount,
-  nowMs: number,
-): Omit<AccountStatus, 'nextRun' | 'allPaused'> {
+function statusOf(known: KnownAccount, nowMs: number, allPaused: AccountStatus['allPaused']): AccountStatus {
+  const { name, configured, record } = known;
   const lastRun = record?.lastRun ?? null;
   const drift = record?.remaining ?? null;
   const pending = record === undefined ? null : waitingPlan({ ...record.state, lastRun });
@@ -88,20 +86,20 @@ function statusOf(
     mode: configured?.settings?.mode ?? null,
     drift,
     held: lastRun?.held ?? 0,
-    pending:
-      pending === null
-        ? null
-        : {
-            digest: pending.digest,
-            runId: pending.runId,
-            since: iso(pending.sinceMs),
-            approval:
-              approval === null
-                ? null
-                : { by: approval.by, at: iso(approval.givenAtMs), expiresAt: iso(approval.expiresAtMs) },
-          },
-    pause: pause === null ? null : { since: iso(pause.sinceMs), by: pause.by, reason: pause.reason },
+    pending: pending && {
+      digest: pending.digest,
+      runId: pending.runId,
+      since: iso(pending.sinceMs),
+      approval: approval && {
+        by: approval.by,
+        at: iso(approval.givenAtMs),
+        expiresAt: iso(approval.expiresAtMs),
+      },
+    },
+    pause: pause && { since: iso(pause.sinceMs), by: pause.by, reason: pause.reason },
     lastRun,
+    nextRun: nextRunOf(known, nowMs),
+    allPaused,
     lastSuccessAt: record?.lastSuccessAt ?? null,
     consecutiveFailures: record?.state.consecutiveFailures ?? 0,
   };
@@ -155,7 +153,7 @@ async function watchStatuses(
   let shown = '';
   while (!stop.signal.aborted) {
     const nowMs = Date.now();
-    const statuses = await readStatuses(await loadForStore(configFile), names, nowMs);
+    const statuses = await readStatuses(await loadForStore(configFile), names, nowMs, flags.state);
     const report = renderStatus(statuses, nowMs, output.render);
     // The next run is no change: it is another one after each tick, also while no daemon runs.
     const state = JSON.stringify(statuses.map((each) => ({ ...each, nextRun: each.nextRun?.overdueSince })));

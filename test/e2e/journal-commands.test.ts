@@ -207,6 +207,8 @@ test('status shows one line for each account, the most urgent first, also of acc
   expect(lines[6]).toContain(
     '5 accounts: 1 invalid file, 1 waiting for approval, 1 held, 1 paused, 1 removed.',
   );
+  expect(await json(s, 'status', '--state', 'held')).toMatchObject([{ account: 'held' }]);
+  expect(await s.run(['status', '--state', 'good'])).toMatchObject({ status: 64 });
   const [acme] = await json<{ nextRun: unknown; pause: object }[]>(s, 'status', 'acme');
   expect(acme).toMatchObject({ nextRun: null, pause: { reason: 'moving house' } });
   await s.run(['resume', 'acme']);
