@@ -43,9 +43,13 @@ interface HistoryFlags extends OutputOptions {
   /** In milliseconds. */
   readonly since?: number;
   readonly status?: RunStatus;
+  readonly changed?: true;
   readonly actions?: true;
   readonly lists?: true;
 }
+
+/** The options that select runs by what they did. */
+const OF_RUNS = ['status', 'changed'];
 
 export function addHistory({ program, report }: CommandLine): void {
   addReportOptions(program.command('history'))
@@ -54,12 +58,13 @@ export function addHistory({ program, report }: CommandLine): void {
     .option('--limit <n>', 'maximum number of runs, actions or snapshots', positive, 20)
     .option('--since <duration>', 'only those newer than this, such as 24h or 7d', duration)
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
-    .addOption(new Option('--actions', 'list what operators did, instead of the runs').conflicts('status'))
+    .option('--changed', 'only runs that created or deleted something')
+    .addOption(new Option('--actions', 'list what operators did, instead of the runs').conflicts(OF_RUNS))
     .addOption(
       new Option(
         '--lists',
         'list the stored lists of skills, roles and people, instead of the runs',
-      ).conflicts(['status', 'actions', 'since']),
+      ).conflicts([...OF_RUNS, 'actions', 'since']),
     )
     .action(report(history));
 }
@@ -70,13 +75,10 @@ async function history(
   flags: HistoryFlags,
 ): Promise<ExitStatus> {
   const { renderActions, renderRuns, renderSnapshots } = await import('../report/list-reports.ts');
-  const { limit, status } = flags;
+  const { limit, status, changed } = flags;
   return await withJournal(context, async (reader, loaded) => {
-    const filter = {
-      limit,
-      ...(await filterOf(names, reader, loaded)),
-      ...(flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since }),
-    };
+    const since = flags.since === undefined ? {} : { sinceMs: Date.now() - flags.since };
+    const filter = { limit, ...(await filterOf(names, reader, loaded)), ...since };
     if (flags.actions === true) {
       const actions = await reader.operatorActions(filter);
       await printReport(flags, (render) => renderActions(actions, { ...render, limit }));
@@ -87,7 +89,7 @@ async function history(
       await printReport(flags, (render) => renderSnapshots(snapshots, { ...render, limit }));
       return;
     }
-    const runs = await reader.runs({ ...filter, ...(status === undefined ? {} : { status }) });
+    const runs = await reader.runs({ ...filter, ...(status && { status }), ...(changed && { changed }) });
     const tallies = await reader.runTallies(runs.map(({ id }) => id));
     await printReport(flags, (render) => renderRuns(runs, { ...render, limit }, tallies));
   });

@@ -38,7 +38,7 @@ export function journalReader(db: Database): JournalReader {
       return detail === null || earlierHolders.length === 0 ? detail : { ...detail, earlierHolders };
     },
 
-    async runs({ account, limit, sinceMs, status, after, hasDeletes }) {
+    async runs({ account, limit, sinceMs, status, after, hasDeletes, changed }) {
       let query = db
         .selectFrom('runs')
         .select(LISTED)
@@ -48,6 +48,7 @@ export function journalReader(db: Database): JournalReader {
       if (account !== undefined) query = query.where(isOf('account', account));
       if (status !== undefined) query = query.where('status', '=', status);
       if (hasDeletes === true) query = query.where('deleted', '>', 0);
+      if (changed === true) query = query.where(sql<boolean>`created + deleted > 0`);
       if (sinceMs !== undefined) query = query.where('started_at', '>=', toIso(sinceMs));
       if (after !== undefined) {
         const last = sql`select started_at, id from runs where id = ${after}`;

@@ -58,6 +58,8 @@ export interface JournalReader extends SnapshotReader {
     after?: string;
     /** Only runs that deleted something. */
     hasDeletes?: true;
+    /** Only runs that created or deleted something. */
+    changed?: true;
   }): Promise<readonly RunRecord[]>;
   /** The tallies of these runs by their ids, in one step, which takes a second for a million operations. */
   runTallies(ids: readonly string[]): Promise<ReadonlyMap<string, RunTally>>;
